@@ -1,0 +1,46 @@
+# Every target makes .venv first when it is missing or older than pyproject.toml.
+PYTHON ?= python3
+BIN := .venv/bin
+FRESH := .venv/.filled
+
+.PHONY: help demo test lint format bench clean
+
+help:
+	@echo "make demo   a small end-to-end run on a generated table"
+	@echo "make test   the test suite"
+	@echo "make lint   ruff and mypy, as CI runs them"
+	@echo "make format ruff's formatter and its safe fixes"
+	@echo "make bench  the benchmarks; appends to benchmarks/results/"
+	@echo "make clean  remove .venv, caches and the demo's files"
+
+$(FRESH): pyproject.toml
+	@echo "==> making .venv with $(PYTHON) and installing Fernwood into it (first time: a minute or two)"
+	@$(PYTHON) -c 'import sys; sys.exit("Fernwood needs Python 3.11 or newer, this is " + sys.version.split()[0] + ": make PYTHON=python3.12 ...") if sys.version_info < (3, 11) else None'
+	@$(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,plot]'
+	@touch $@
+
+demo: $(FRESH)
+	@$(BIN)/fernwood demo --out demo
+
+test: $(FRESH)
+	@echo "==> running the tests"
+	@$(BIN)/python -m pytest
+
+lint: $(FRESH)
+	@echo "==> ruff format, ruff check, mypy"
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+	@$(BIN)/mypy
+
+format: $(FRESH)
+	@$(BIN)/ruff format .
+	@$(BIN)/ruff check --fix .
+
+bench: $(FRESH)
+	@echo "==> running the benchmarks (a few minutes)"
+	@$(BIN)/python benchmarks/run.py
+
+clean:
+	rm -rf .venv demo benchmarks/scratch .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -prune -exec rm -rf {} +

@@ -1,0 +1,64 @@
+"""Fernwood finds the columns that matter in tables far wider than memory."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from fernwood.errors import (
+        BudgetError,
+        FernwoodError,
+        FernwoodWarning,
+        ParameterError,
+        SourceError,
+        StoreError,
+        TargetError,
+    )
+    from fernwood.store import Store, ingest, open_store as open  # noqa: A004
+
+__version__ = "0.1.0"
+
+# Public names and where they live; a name is loaded when it is first used (PEP 562), so that importing is light.
+_HOMES = {
+    "BudgetError": "fernwood.errors",
+    "FernwoodError": "fernwood.errors",
+    "FernwoodWarning": "fernwood.errors",
+    "ParameterError": "fernwood.errors",
+    "SourceError": "fernwood.errors",
+    "Store": "fernwood.store",
+    "StoreError": "fernwood.errors",
+    "TargetError": "fernwood.errors",
+    "ingest": "fernwood.store",
+    "open": "fernwood.store:open_store",
+}
+_MODULES = {"datasets", "errors", "seeds", "sources", "store"}
+
+__all__ = [
+    "BudgetError",
+    "FernwoodError",
+    "FernwoodWarning",
+    "ParameterError",
+    "SourceError",
+    "Store",
+    "StoreError",
+    "TargetError",
+    "__version__",
+    "ingest",
+    "open",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f"fernwood.{name}")
+    if name not in _HOMES:
+        raise AttributeError(f"module 'fernwood' has no attribute {name!r}")
+    module, _, inner = _HOMES[name].partition(":")
+    value = getattr(import_module(module), inner or name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, *_MODULES})

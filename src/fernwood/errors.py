@@ -1,0 +1,64 @@
+"""What can go wrong, as types: every message gives the value, the rule and the way out in one sentence."""
+
+from __future__ import annotations
+
+__all__ = [
+    "BudgetError",
+    "FernwoodError",
+    "FernwoodWarning",
+    "ParameterError",
+    "SourceError",
+    "StoreError",
+    "TargetError",
+    "shown",
+]
+
+_SHOWN_LENGTH = 60
+
+
+class FernwoodError(Exception):
+    """Anything that Fernwood refuses; the command line turns it into one sentence and exit code 2."""
+
+
+class ParameterError(FernwoodError, ValueError):
+    """A parameter outside its rule."""
+
+
+class SourceError(FernwoodError, ValueError):
+    """A table that cannot be read as it is."""
+
+
+class TargetError(SourceError):
+    """A target, or another column with a role, that cannot serve."""
+
+
+class StoreError(FernwoodError, OSError):
+    """A store that is missing, damaged, too new, in the way, or cannot be written."""
+
+
+class BudgetError(FernwoodError, MemoryError):
+    """A memory budget too small for the work; `least` is the smallest that would do, in bytes."""
+
+    def __init__(self, message: str, least: int) -> None:
+        super().__init__(message)
+        self.least = least
+
+
+class FernwoodWarning(UserWarning):
+    """Something that deserves a look but stops nothing."""
+
+
+def shown(value: object) -> str:
+    r"""Text from outside, safe to show on one line: quoted, control characters escaped, cut at sixty.
+
+    Examples
+    --------
+    >>> shown("height")
+    "'height'"
+    >>> print(shown("a" + chr(10) + "b"))
+    'a\nb'
+    """
+    text = str(value)
+    if len(text) > _SHOWN_LENGTH:
+        text = text[: _SHOWN_LENGTH - 1] + "…"
+    return "'" + "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text) + "'"

@@ -1,0 +1,209 @@
+"""The one door to the disk: whole positioned reads, writes that reach the disk, directories that appear whole.
+
+Everything that Fernwood reads by position or writes goes through here, so that a test can make any call fail.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import io
+import os
+import secrets
+import shutil
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
+
+from fernwood.errors import StoreError, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+    from typing import Self
+
+__all__ = ["FileReader", "FileWriter", "appearing_directory", "remove_tree"]
+
+_LOCK = "writer.lock"
+
+
+class FileReader:
+    """A file open for positioned reads, safe from many threads: a read has no position to share."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        self.size = os.fstat(self._descriptor).st_size
+
+    def read_into(self, buffer: memoryview, offset: int) -> None:
+        """Fill the buffer with the bytes at `offset`; a file that ends before that is an error."""
+        done = 0
+        while done < len(buffer):
+            got = os.preadv(self._descriptor, [buffer[done:]], offset + done)
+            if got == 0:
+                raise OSError(errno.EIO, f"the file ends at byte {offset + done}", str(self.path))
+            done += got
+
+    def read(self, size: int, offset: int) -> bytes:
+        """The `size` bytes at `offset`."""
+        buffer = bytearray(size)
+        self.read_into(memoryview(buffer), offset)
+        return bytes(buffer)
+
+    def close(self) -> None:
+        """Give the descriptor back; closing twice is fine."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        if getattr(self, "_descriptor", -1) >= 0:
+            self.close()
+
+
+class FileWriter(io.RawIOBase):
+    """A new file, written front to back; `close` returns only when the bytes are on the disk.
+
+    A raw binary file to Python and Arrow, so that Parquet is written through it as well.
+    """
+
+    def __init__(self, path: Path, *, sync: bool = True) -> None:
+        super().__init__()
+        self.path = path
+        self._sync = sync
+        self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+        self._position = 0
+
+    def writable(self) -> bool:
+        """Yes: the file is for writing."""
+        return True
+
+    def tell(self) -> int:
+        """Bytes written so far."""
+        return self._position
+
+    def write(self, data: object) -> int:
+        """Append all of `data`, any contiguous bytes."""
+        view = memoryview(data).cast("B")  # type: ignore[arg-type]
+        done = 0
+        while done < len(view):
+            done += os.write(self._descriptor, view[done:])
+        self._position += done
+        return done
+
+    def rewrite(self, data: bytes, offset: int) -> None:
+        """Overwrite bytes written before, in place."""
+        done = 0
+        while done < len(data):
+            done += os.pwrite(self._descriptor, data[done:], offset + done)
+
+    def read_into(self, buffer: memoryview, offset: int) -> None:
+        """Read back what was written, by position."""
+        done = 0
+        while done < len(buffer):
+            got = os.preadv(self._descriptor, [buffer[done:]], offset + done)
+            if got == 0:
+                raise OSError(errno.EIO, f"the file ends at byte {offset + done}", str(self.path))
+            done += got
+
+    def close(self) -> None:
+        """Sync and give the descriptor back; closing twice is fine."""
+        if self._descriptor >= 0:
+            descriptor, self._descriptor = self._descriptor, -1
+            try:
+                if self._sync:
+                    os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+        super().close()
+
+    def discard(self) -> None:
+        """Close without waiting for the disk: the file is about to be removed."""
+        self._sync = False
+        self.close()
+
+
+@contextmanager
+def appearing_directory(path: Path, *, replace: bool) -> Iterator[Path]:
+    """A directory to fill that takes the name `path` only when the block ends well.
+
+    Until then it is a hidden sibling. When the block fails, or the process dies, nothing is seen under `path`; what a
+    dead process left is removed by the next writer of the same name.
+
+    Parameters
+    ----------
+    path
+        Where the directory is to appear.
+    replace
+        Whether a directory already there gives way; otherwise it is an error.
+    """
+    parent = path.parent
+    if not parent.is_dir():
+        raise StoreError(f"there is no directory {shown(parent)} to write {shown(path.name)} into; make it first")
+    if path.exists() and not replace:
+        raise StoreError(f"{shown(path)} exists; choose another name or replace it with --force (force=True)")
+    _remove_leftovers(path)
+    staging = parent / f".{path.name}.partial-{secrets.token_hex(4)}"
+    staging.mkdir()
+    lock = os.open(staging / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield staging
+        (staging / _LOCK).unlink()
+        _sync_directory(staging)
+        _take_place(staging, path)
+    finally:
+        os.close(lock)
+        remove_tree(staging)
+
+
+def remove_tree(path: Path) -> None:
+    """Remove a directory and all below it; one that is not there is fine."""
+    with suppress(FileNotFoundError):
+        shutil.rmtree(path)
+
+
+def _take_place(staging: Path, path: Path) -> None:
+    retired = path.parent / f".{path.name}.partial-old-{secrets.token_hex(4)}"
+    replacing = path.exists()
+    if replacing:
+        path.rename(retired)
+    staging.rename(path)
+    _sync_directory(path.parent)
+    if replacing:
+        remove_tree(retired)
+
+
+def _remove_leftovers(path: Path) -> None:
+    """Remove hidden siblings whose writer is gone: its lock went with it."""
+    for leftover in path.parent.glob(f".{_literal(path.name)}.partial-*"):
+        try:
+            lock = os.open(leftover / _LOCK, os.O_RDWR | os.O_CLOEXEC)
+        except OSError:
+            remove_tree(leftover)
+            continue
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            continue  # somebody is writing there right now
+        else:
+            remove_tree(leftover)
+        finally:
+            os.close(lock)
+
+
+def _literal(name: str) -> str:
+    return "".join(f"[{c}]" if c in "*?[" else c for c in name)
+
+
+def _sync_directory(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,54 @@
+"""Addressed randomness: the only place where a `random_state` becomes numbers.
+
+Every stream of random numbers has an address (stage, round, task, …), a tuple of integers below the user's seed. Work
+item 700 therefore draws the same numbers whether it runs first, last, alone or after a resume.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fernwood.errors import ParameterError
+
+__all__ = ["entropy", "generator"]
+
+
+def entropy(random_state: int | np.random.Generator | np.random.RandomState | None) -> int:
+    """The integer below which every address of one run lies.
+
+    Parameters
+    ----------
+    random_state
+        A non-negative integer is itself; None takes fresh entropy from the system; a NumPy generator gives one draw.
+
+    Examples
+    --------
+    >>> entropy(7)
+    7
+    """
+    match random_state:
+        case None:
+            # Half of what the system offers: it fits 64 bits, so that a report can print it and JSON can keep it.
+            return int(np.random.SeedSequence().generate_state(1, np.uint64)[0] >> np.uint64(1))
+        case np.random.Generator():
+            return int(random_state.integers(2**63))
+        case np.random.RandomState():
+            return int(random_state.randint(2**31))
+        case int() | np.integer() if not isinstance(random_state, bool) and random_state >= 0:
+            return int(random_state)
+    raise ParameterError(
+        f"random_state is {random_state!r}; give a non-negative integer, a NumPy generator, or None for a new seed"
+    )
+
+
+def generator(seed: int, *address: int) -> np.random.Generator:
+    """The generator at an address below a seed.
+
+    Examples
+    --------
+    >>> float(generator(0, 1, 2).random()) == float(generator(0, 1, 2).random())
+    True
+    >>> float(generator(0, 1, 2).random()) == float(generator(0, 1, 3).random())
+    False
+    """
+    return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=address)))

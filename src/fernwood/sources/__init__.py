@@ -1,0 +1,92 @@
+"""Tables from anywhere, as bands of columns.
+
+`open_source` takes what a user has (a path, an array, a sparse matrix, a data frame) and returns a `Source`.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fernwood.errors import SourceError, shown
+from fernwood.sources.base import Band, Kind, Progress, ProgressCallback, Reader, Source, Workspace
+
+if TYPE_CHECKING:
+    from fernwood.sources.text import TextFormat
+
+__all__ = ["Band", "Kind", "Progress", "ProgressCallback", "Reader", "Source", "Workspace", "open_source"]
+
+
+def open_source(table: Any, form: TextFormat | None = None) -> Source:
+    """The source of a table: a path, a NumPy array, a SciPy sparse matrix or a data frame.
+
+    Parameters
+    ----------
+    table
+        What holds the table.
+    form
+        How a text file is written; other tables ignore it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> open_source(np.zeros((3, 2))).names[1]
+    'x1'
+    """
+    if isinstance(table, str | os.PathLike):
+        return _open_path(Path(table), form)
+    if isinstance(table, np.ndarray):
+        from fernwood.sources.arrays import ArraySource, NpySource
+
+        behind = NpySource.of_memmap(table) if isinstance(table, np.memmap) else None
+        return behind or ArraySource(table)
+    if hasattr(table, "tocsc"):
+        from fernwood.sources.sparse import SparseSource
+
+        return SparseSource(table)
+    from fernwood.sources.frames import FrameSource, is_frame
+
+    if is_frame(table):
+        return FrameSource(table)
+    if hasattr(table, "__array__") or isinstance(table, list | tuple):
+        from fernwood.sources.arrays import ArraySource
+
+        return ArraySource(np.asarray(table))
+    raise SourceError(f"a {type(table).__name__} is no table; give a path, an array, a sparse matrix or a data frame")
+
+
+def _open_path(path: Path, form: TextFormat | None) -> Source:
+    if not path.exists():
+        raise SourceError(f"there is no file {shown(path)}; check the path")
+    if path.is_dir():
+        from fernwood.sources.parquet import open_parquet_folder
+
+        return open_parquet_folder(path)
+    if path.stat().st_size == 0:
+        raise SourceError(f"{shown(path.name)} is empty; a table has a header and rows")
+    suffix = path.suffix.lower()
+    if form is not None and form.transposed and suffix in {".npy", ".parquet", ".pq", ".feather", ".arrow", ".ipc"}:
+        raise SourceError(f"{shown(path.name)} is not text; transposed tables are read from text files only")
+    if suffix == ".npy":
+        from fernwood.sources.arrays import open_npy
+
+        return open_npy(path)
+    if suffix in {".parquet", ".pq"}:
+        from fernwood.sources.parquet import open_parquet
+
+        return open_parquet(path)
+    if suffix in {".feather", ".arrow", ".ipc"}:
+        from fernwood.sources.parquet import open_ipc
+
+        return open_ipc(path)
+    from fernwood.sources.text import TextFormat, TextSource, is_text_name
+
+    if is_text_name(path):
+        return TextSource(path, form or TextFormat())
+    raise SourceError(
+        f"the name of {shown(path.name)} does not say what it is; Fernwood reads .csv, .tsv, .txt (also .gz, .zst), "
+        ".parquet, .feather, .arrow and .npy"
+    )

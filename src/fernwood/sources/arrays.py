@@ -1,0 +1,256 @@
+"""NumPy arrays as sources: in memory, memory-mapped, or in a `.npy` file of either order."""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from fernwood.errors import SourceError, shown
+from fernwood.files import FileReader
+from fernwood.sources.arrow import arrow_band
+from fernwood.sources.base import Band, Kind, Progress, Reader, Source, Workspace
+from fernwood.sources.names import NumberedNames
+from fernwood.sources.scratch import RowBlocks, turned
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+__all__ = ["ArraySource", "NpySource", "float_type", "open_npy"]
+
+_SMALLEST_PIECE = 4096
+"""Bytes of a row below which reading many rows piece by piece is slower than turning the whole table."""
+
+
+def float_type(dtype: np.dtype[np.generic], title: str) -> np.dtype[np.floating]:
+    """The float type in which numbers of a NumPy type are held; integers beyond 2⁵³ are rounded to doubles."""
+    if dtype.kind == "b" or (dtype.kind in "iu" and dtype.itemsize <= 2) or (dtype.kind == "f" and dtype.itemsize <= 4):
+        return np.dtype(np.float32)
+    if dtype.kind in "iuf":
+        return np.dtype(np.float64)
+    raise SourceError(
+        f"{title} holds values of type {shown(dtype)}, not real numbers; "
+        "give numbers, or a data frame with typed columns"
+    )
+
+
+def array_band(columns: NDArray[np.generic], title: str) -> Band:
+    """A band of the columns of an array, shape (rows, columns), of any type that Fernwood takes."""
+    match columns.dtype.kind:
+        case "b" | "i" | "u" | "f":
+            kind = Kind.BOOLEAN if columns.dtype.kind == "b" else Kind.NUMBER
+            return Band.of_numbers(turned(columns, float_type(columns.dtype, title)), kind)
+        case "M":
+            microseconds = columns.astype("datetime64[us]")
+            values = turned(microseconds.astype(np.int64), np.dtype(np.float64)) / 1e6
+            values[np.isnat(microseconds).T] = np.nan
+            return Band.of_numbers(values, Kind.DATE)
+        case "U" | "O" | "T":
+            return arrow_band(((f"x{i}", _as_arrow(c, title)) for i, c in enumerate(columns.T)), len(columns))
+    float_type(columns.dtype, title)
+    raise AssertionError
+
+
+def _as_arrow(column: NDArray[np.generic], title: str) -> pa.Array:
+    try:
+        return pa.array(column.tolist(), from_pandas=True)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError) as error:
+        raise SourceError(
+            f"a column of {title} mixes types ({str(error).splitlines()[0]}); give every column one type, "
+            "numbers or text"
+        ) from error
+
+
+class ArraySource(Source):
+    """An array in memory, shape (rows, columns)."""
+
+    def __init__(self, array: NDArray[np.generic], title: str = "the array") -> None:
+        if array.ndim != 2:
+            raise SourceError(f"{title} has shape {array.shape}; a table has two dimensions, rows and columns")
+        self._array = array
+        self.title = title
+        self.names = NumberedNames(array.shape[1])
+        self.n_bytes = array.nbytes
+
+    @contextmanager
+    def reading(self, columns: NDArray[np.int64], workspace: Workspace) -> Iterator[Reader]:  # noqa: ARG002
+        """Open the array to read some columns."""
+        yield _ArrayReader(self._array, columns, self.title)
+
+
+class _ArrayReader(Reader):
+    def __init__(self, array: NDArray[np.generic], columns: NDArray[np.int64], title: str) -> None:
+        self._array = array
+        self._columns = columns
+        self._title = title
+        self.n_rows = array.shape[0]
+
+    def overhead(self) -> int:
+        return self.n_rows * self._array.dtype.itemsize
+
+    def band(self, start: int, stop: int) -> Band:
+        return array_band(self._array[:, as_slice(self._columns[start:stop])], self._title)
+
+
+def as_slice(positions: NDArray[np.int64]) -> slice | NDArray[np.int64]:
+    """Neighbouring positions as a slice, which NumPy reads without a copy."""
+    if len(positions) and positions[-1] - positions[0] == len(positions) - 1 and (np.diff(positions) == 1).all():
+        return slice(int(positions[0]), int(positions[-1]) + 1)
+    return positions
+
+
+class _Layout(NamedTuple):
+    """Where the numbers of an array lie in a file."""
+
+    dtype: np.dtype[np.generic]
+    n_rows: int
+    n_columns: int
+    by_columns: bool
+    offset: int
+
+
+class NpySource(Source):
+    """An array in a file, read by position; never mapped, since mapped pages count as resident."""
+
+    def __init__(self, path: Path, layout: _Layout) -> None:
+        self._path = path
+        self._layout = layout
+        self.title = shown(path.name)
+        self.names = NumberedNames(layout.n_columns)
+        self.n_bytes = layout.n_rows * layout.n_columns * layout.dtype.itemsize
+        float_type(layout.dtype, self.title)
+
+    @classmethod
+    def of_memmap(cls, array: np.memmap) -> NpySource | None:
+        """The file behind a memory-mapped array, when the array is all of its mapping."""
+        whole = array.filename is not None and array.ndim == 2 and type(array.base).__name__ == "mmap"
+        if not whole or not (array.flags.c_contiguous or array.flags.f_contiguous):
+            return None
+        layout = _Layout(array.dtype, array.shape[0], array.shape[1], not array.flags.c_contiguous, array.offset)
+        return cls(Path(os.fspath(str(array.filename))), layout)
+
+    @contextmanager
+    def reading(self, columns: NDArray[np.int64], workspace: Workspace) -> Iterator[Reader]:
+        """Open the file to read some columns."""
+        layout = self._layout
+        with FileReader(self._path) as file:
+            reader = _NpyReader(file, layout, columns, self.title)
+            a_column = layout.n_rows * (layout.dtype.itemsize + 24)
+            piece = workspace.memory // 2 // max(a_column, 1) * layout.dtype.itemsize
+            if layout.by_columns or layout.n_columns * layout.dtype.itemsize <= piece or piece >= _SMALLEST_PIECE:
+                yield reader
+                return
+            # Many rows: a band would be slivers of every row. Read the rows once, in order, and turn them.
+            blocks = RowBlocks(len(columns), workspace.scratch, workspace.memory // 2)
+            height = max(1, workspace.memory // 8 // (layout.n_columns * (layout.dtype.itemsize + 8)))
+            try:
+                for first in range(0, layout.n_rows, height):
+                    workspace.progress(Progress("turning rows", first, layout.n_rows, "rows"))
+                    rows = reader.rows(first, min(first + height, layout.n_rows))
+                    blocks.append(rows[:, as_slice(columns)])
+                yield _TurnedReader(blocks, Kind.BOOLEAN if layout.dtype.kind == "b" else Kind.NUMBER)
+            finally:
+                blocks.close()
+
+
+class _NpyReader(Reader):
+    def __init__(self, file: FileReader, layout: _Layout, columns: NDArray[np.int64], title: str) -> None:
+        self._file = file
+        self._layout = layout
+        self._columns = columns
+        self._title = title
+        self.n_rows = layout.n_rows
+
+    def overhead(self) -> int:
+        # Columns left out between two wanted ones are read with them, up to as many again.
+        return 2 * self.n_rows * self._layout.dtype.itemsize
+
+    def band(self, start: int, stop: int) -> Band:
+        wanted = self._columns[start:stop]
+        parts = [self._span(run) for run in _close_runs(wanted)]
+        return parts[0] if len(parts) == 1 else _joined(parts)
+
+    def _span(self, wanted: NDArray[np.int64]) -> Band:
+        layout = self._layout
+        first, last = int(wanted.min()), int(wanted.max()) + 1
+        size = layout.dtype.itemsize
+        if layout.by_columns:
+            raw = np.empty((last - first, layout.n_rows), layout.dtype)
+            self._file.read_into(raw.data.cast("B"), layout.offset + first * layout.n_rows * size)
+            raw = raw.T
+        else:
+            raw = np.empty((layout.n_rows, last - first), layout.dtype)
+            view = raw.data.cast("B")
+            piece = (last - first) * size
+            for row in range(layout.n_rows):
+                place = layout.offset + (row * layout.n_columns + first) * size
+                self._file.read_into(view[row * piece : (row + 1) * piece], place)
+        return array_band(raw[:, as_slice(wanted - first)], self._title)
+
+    def rows(self, first: int, last: int) -> NDArray[np.generic]:
+        """Whole rows, of a file in row order."""
+        layout = self._layout
+        raw = np.empty((last - first, layout.n_columns), layout.dtype)
+        place = layout.offset + first * layout.n_columns * layout.dtype.itemsize
+        self._file.read_into(raw.data.cast("B"), place)
+        return raw
+
+
+class _TurnedReader(Reader):
+    def __init__(self, blocks: RowBlocks, kind: Kind) -> None:
+        self._blocks = blocks
+        self._kind = kind
+        self.n_rows = blocks.n_rows
+        self.held = blocks.held
+
+    def overhead(self) -> int:
+        return self.n_rows * 8
+
+    def band(self, start: int, stop: int) -> Band:
+        return Band.of_numbers(self._blocks.columns(start, stop), self._kind)
+
+
+def _close_runs(wanted: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    """Cut positions where reading across the gap would more than double what is read."""
+    if len(wanted) and wanted[-1] - wanted[0] < 2 * len(wanted) and (np.diff(wanted) > 0).all():
+        return [wanted]
+    return np.split(wanted, np.flatnonzero(np.diff(wanted) != 1) + 1)
+
+
+def _joined(bands: list[Band]) -> Band:
+    return Band(np.concatenate([b.values for b in bands]), np.concatenate([b.kinds for b in bands]))
+
+
+def open_npy(path: Path) -> NpySource:
+    """The array in a `.npy` file."""
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        try:
+            version = np.lib.format.read_magic(file)
+            read_header = (
+                np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+            )
+            shape, by_columns, dtype = read_header(file)
+        except (ValueError, SyntaxError) as error:
+            raise SourceError(
+                f"{shown(path.name)} is not a whole .npy file: its header cannot be read; save it again"
+            ) from error
+        offset = file.tell()
+    if dtype.hasobject:
+        raise SourceError(
+            f"{shown(path.name)} holds pickled Python objects, which are never loaded; save it as numbers"
+        )
+    if len(shape) != 2:
+        raise SourceError(f"{shown(path.name)} has shape {shape}; a table has two dimensions, rows and columns")
+    wanted = offset + shape[0] * shape[1] * dtype.itemsize
+    if size < wanted:
+        raise SourceError(
+            f"{shown(path.name)} is cut off: {size} bytes where shape {shape} of {dtype} needs {wanted}; copy it again"
+        )
+    return NpySource(path, _Layout(dtype, *shape, by_columns and shape[0] != 1, offset))

@@ -1,0 +1,106 @@
+"""What a source is: a table that hands out bands of whole columns as floating-point rows, in a budget."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
+    from pathlib import Path
+
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from fernwood.sources.names import Names
+
+__all__ = ["Band", "Kind", "Progress", "ProgressCallback", "Reader", "Source", "Workspace"]
+
+
+class Kind(IntEnum):
+    """What the values of a column are. All are ordered but categories; dates are seconds since 1970."""
+
+    NUMBER = 0
+    BOOLEAN = 1
+    DATE = 2
+    CATEGORY = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """Some columns of a table, each one contiguous.
+
+    Attributes
+    ----------
+    values : float32 or float64 array, shape (columns, rows)
+        NaN is missing. Of a categorical column: positions in its labels.
+    kinds : uint8 array of `Kind`
+    labels : dict from the place of a categorical column in the band to its labels, an Arrow array of strings
+    """
+
+    values: NDArray[np.floating]
+    kinds: NDArray[np.uint8]
+    labels: dict[int, pa.Array] = field(default_factory=dict)
+
+    @classmethod
+    def of_numbers(cls, values: NDArray[np.floating], kind: Kind = Kind.NUMBER) -> Band:
+        """A band whose columns are all of one ordered kind."""
+        return cls(values, np.full(len(values), kind, np.uint8))
+
+
+class Progress(NamedTuple):
+    """How far a stage is: `done` of `total` bytes or columns."""
+
+    stage: str
+    done: int
+    total: int
+    unit: str
+
+
+ProgressCallback: TypeAlias = "Callable[[Progress], None]"
+
+
+class Workspace(NamedTuple):
+    """What a reader may use: bytes of memory, a directory for scratch files, and somebody to tell how far it is."""
+
+    memory: int
+    scratch: Path
+    progress: ProgressCallback
+
+
+class Reader(ABC):
+    """An open source, with its wanted columns in the order in which they were asked for."""
+
+    n_rows: int
+
+    held: int = 0
+    """Bytes that the reader keeps in memory between bands."""
+
+    @abstractmethod
+    def overhead(self) -> int:
+        """Bytes that reading a band takes for every column in it, beside the band itself."""
+
+    @abstractmethod
+    def band(self, start: int, stop: int) -> Band:
+        """The wanted columns from `start` to before `stop`."""
+
+
+class Source(ABC):
+    """A table to read columns from."""
+
+    names: Names
+
+    title: str
+    """What to call the table in a sentence."""
+
+    n_bytes: int
+    """Size of the source, for rates."""
+
+    @abstractmethod
+    def reading(self, columns: NDArray[np.int64], workspace: Workspace) -> AbstractContextManager[Reader]:
+        """Open the source to read the columns at these positions."""

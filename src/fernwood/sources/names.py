@@ -1,0 +1,219 @@
+"""Column names, kept as packed text: ten million of them are never ten million Python strings."""
+
+from __future__ import annotations
+
+import difflib
+import fnmatch
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from fernwood.errors import SourceError, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = [
+    "LONGEST_NAME",
+    "ListedNames",
+    "Names",
+    "NumberedNames",
+    "check_names",
+    "clean_names",
+    "match_names",
+]
+
+LONGEST_NAME = 65_535
+"""The most bytes a column name may have."""
+
+_CHUNK = 65_536
+_CONTROL = r"[\x00-\x1f\x7f\x{80}-\x{9f}\x{2028}\x{2029}]"
+
+
+class Names(ABC):
+    """A sequence of column names that can be read in runs."""
+
+    @abstractmethod
+    def __len__(self) -> int: ...
+
+    @abstractmethod
+    def run(self, start: int, stop: int) -> pa.Array:
+        """The names from `start` to before `stop`, as an Arrow array of large strings."""
+
+    def __getitem__(self, i: int) -> str:
+        position = range(len(self))[i]
+        return str(self.run(position, position + 1)[0].as_py())
+
+    def __iter__(self) -> Iterator[str]:
+        for _, run in self.runs():
+            yield from run.to_pylist()
+
+    def runs(self) -> Iterator[tuple[int, pa.Array]]:
+        """All names in runs of moderate length, each with the position of its first name."""
+        for start in range(0, len(self), _CHUNK):
+            yield start, self.run(start, min(start + _CHUNK, len(self)))
+
+    def take(self, positions: NDArray[np.int64]) -> pa.Array:
+        """The names at some positions, in that order."""
+        if len(positions) and (np.diff(positions) == 1).all():
+            return self.run(int(positions[0]), int(positions[-1]) + 1)
+        order = np.argsort(positions, kind="stable")
+        wanted = positions[order]
+        parts = []
+        for start in range(0, len(self), _CHUNK):
+            stop = min(start + _CHUNK, len(self))
+            first, last = np.searchsorted(wanted, (start, stop))
+            if first < last:
+                parts.append(self.run(start, stop).take(pa.array(wanted[first:last] - start)))
+        sorted_names = pa.concat_arrays(parts) if parts else pa.array([], pa.large_string())
+        return sorted_names.take(pa.array(np.argsort(order, kind="stable")))
+
+    def find(self, name: str) -> int | None:
+        """The position of a name, or None."""
+        for start, run in self.runs():
+            hit = pc.index(run, pa.scalar(name, pa.large_string())).as_py()
+            if hit >= 0:
+                return start + int(hit)
+        return None
+
+    def nearest(self, name: str) -> str:
+        """A hint for a sentence about a name that is not there: `; did you mean …?`, or nothing."""
+        close = difflib.get_close_matches(name, self.run(0, min(len(self), 20_000)).to_pylist(), 1, 0.7)
+        return f"; did you mean {shown(close[0])}?" if close else ""
+
+
+class ListedNames(Names):
+    """Names given one by one, by an Arrow array or any sequence of strings."""
+
+    def __init__(self, names: pa.Array | Sequence[str]) -> None:
+        if not isinstance(names, pa.Array):
+            names = pa.array(names, pa.large_string())
+        self._names = names
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def run(self, start: int, stop: int) -> pa.Array:
+        """The names from `start` to before `stop`."""
+        return self._names.slice(start, stop - start)
+
+
+class NumberedNames(Names):
+    """Names of columns that have none, as scikit-learn gives them: x0, x1, x2 and so on."""
+
+    def __init__(self, n: int) -> None:
+        self._n = n
+
+    def __len__(self) -> int:
+        return self._n
+
+    def run(self, start: int, stop: int) -> pa.Array:
+        """The names from `start` to before `stop`."""
+        numbers = pa.array(np.arange(start, stop)).cast(pa.large_string())
+        return pc.binary_join_element_wise(pa.scalar("x", pa.large_string()), numbers, pa.scalar("", pa.large_string()))
+
+    def find(self, name: str) -> int | None:
+        """The position of a name, or None."""
+        digits = name[1:]
+        if name[:1] == "x" and digits.isascii() and digits.isdigit() and str(int(digits)) == digits:
+            return int(digits) if int(digits) < self._n else None
+        return None
+
+
+def check_names(names: Names) -> None:
+    """Refuse names that are empty, too long, hold control characters, or stand twice."""
+    if isinstance(names, NumberedNames):
+        return
+    hashes = np.empty(len(names), np.int64)
+    for start, run in names.runs():
+        rules = (
+            (pc.equal(pc.binary_length(run), 0), "has no name; a row index? Leave it out with --drop"),
+            (
+                pc.greater(pc.binary_length(run), LONGEST_NAME),
+                f"has a name of more than {LONGEST_NAME} bytes; shorten it",
+            ),
+            (
+                pc.match_substring_regex(run, _CONTROL),
+                "has a name with a line break or another control character; mend it",
+            ),
+        )
+        for broken, rule in rules:
+            hit = int(pc.index(broken, pa.scalar(True)).as_py())
+            if hit >= 0:
+                name = run[hit].as_py()
+                raise SourceError(
+                    f"column {start + hit} ({shown(name)}) {rule}, or let --clean-names (clean_names=True) rename it"
+                )
+        hashes[start : start + len(run)] = [hash(name) for name in run.to_pylist()]
+    order = np.argsort(hashes, kind="stable")
+    twins = np.flatnonzero(hashes[order[1:]] == hashes[order[:-1]])
+    for first, second in zip(order[twins].tolist(), order[twins + 1].tolist(), strict=True):
+        if names[first] == names[second]:
+            raise SourceError(
+                f"the name {shown(names[first])} stands over column {first} and again over column {second}; "
+                "names must differ: rename one, or let --clean-names (clean_names=True) number them"
+            )
+
+
+def clean_names(names: Names) -> Names:
+    """The same names with every rule of `check_names` met.
+
+    Control characters become spaces, an empty name becomes ``column 17``, a long one is cut, and a name that stands
+    again gets a number behind it.
+    """
+    if isinstance(names, NumberedNames):
+        return names
+    seen: set[str] = set()
+    cleaned = []
+    for i, name in enumerate(names):
+        plain = "".join(c if c.isprintable() else " " for c in name).strip() or f"column {i}"
+        plain = plain.encode()[: LONGEST_NAME - 32].decode(errors="ignore")
+        unique, n = plain, 2
+        while unique in seen:
+            unique, n = f"{plain} ({n})", n + 1
+        seen.add(unique)
+        cleaned.append(unique)
+    return ListedNames(cleaned)
+
+
+def match_names(names: Names, wanted: Sequence[str | int], what: str) -> NDArray[np.int64]:
+    """Positions of columns given by name, by shell pattern (``gene_*``) or by position, in table order.
+
+    A text that is a column's very name means that column, whatever characters it holds; a text that is none, but has
+    one of ``*?[``, is a pattern; digits that are no name are a position, negative ones count from the end.
+    """
+    hits = np.zeros(len(names), bool)
+    for want in wanted:
+        position = names.find(want) if isinstance(want, str) else None
+        if position is None and isinstance(want, str) and any(c in want for c in "*?["):
+            found = False
+            pattern = fnmatch.translate(want)
+            for start, run in names.runs():
+                mask = pc.match_substring_regex(run, pattern.replace("\\Z", "\\z")).to_numpy(zero_copy_only=False)
+                hits[start : start + len(run)] |= mask
+                found |= bool(mask.any())
+            if not found:
+                raise SourceError(
+                    f"{what} {shown(want)} matches no column; give a name, a pattern such as 'x1*' or a position"
+                )
+            continue
+        if position is None:
+            position = as_position(want, len(names))
+        if position is None:
+            raise SourceError(f"{what} {shown(want)} is no column of the table{names.nearest(str(want))}")
+        hits[position] = True
+    return np.flatnonzero(hits)
+
+
+def as_position(text: str | int, n: int) -> int | None:
+    """A position among n columns, written as a whole number (negative: from the end), or None."""
+    try:
+        number = int(text)
+    except ValueError:
+        return None
+    return number % n if -n <= number < n else None

@@ -1,0 +1,225 @@
+"""Parquet and Arrow IPC (Feather) files, and folders of Parquet parts split by rows or by columns."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.ipc
+import pyarrow.parquet as pq
+
+from fernwood.errors import SourceError, shown
+from fernwood.sources.arrow import arrow_band
+from fernwood.sources.base import Band, Reader, Source, Workspace
+from fernwood.sources.names import ListedNames
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+    from typing import Protocol
+
+    from numpy.typing import NDArray
+
+    from fernwood.sources.names import Names
+
+    class _Part(Protocol):
+        """A file of typed columns."""
+
+        names: list[str]
+        n_rows: int
+
+        def read(self, positions: list[int]) -> pa.Table: ...
+
+        def close(self) -> None: ...
+
+
+__all__ = ["ColumnarSource", "open_ipc", "open_parquet", "open_parquet_folder"]
+
+
+class _ParquetPart:
+    def __init__(self, path: Path) -> None:
+        try:
+            self._file = pq.ParquetFile(path, memory_map=False, pre_buffer=False)
+        except (pa.ArrowInvalid, OSError) as error:
+            raise _damaged(path, "Parquet", error) from error
+        self._path = path
+        self.names = self._file.schema_arrow.names
+        self.n_rows = self._file.metadata.num_rows
+
+    def read(self, positions: list[int]) -> pa.Table:
+        names = [self.names[i] for i in positions]
+        try:
+            table = self._file.read(columns=names, use_threads=False)
+        except (pa.ArrowInvalid, OSError) as error:
+            raise _damaged(self._path, "Parquet", error) from error
+        return table.select(names)  # a name with a dot may bring columns that begin like it
+
+    def close(self) -> None:
+        self._file.close()
+
+
+class _IpcPart:
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        try:
+            self._file = pa.OSFile(str(path), "rb")
+            with pa.ipc.open_file(self._file) as reader:
+                self.names = reader.schema.names
+                self._n_batches = reader.num_record_batches
+                # Reading no column still reads how long each batch is.
+                self.n_rows = sum(self._reader([]).get_batch(i).num_rows for i in range(self._n_batches))
+        except (pa.ArrowInvalid, OSError) as error:
+            raise _damaged(path, "Arrow IPC or Feather", error) from error
+
+    def _reader(self, positions: list[int]) -> pa.RecordBatchFileReader:
+        # An empty list would mean all columns to Arrow.
+        options = pa.ipc.IpcReadOptions(included_fields=sorted(positions) or [0], use_threads=False)
+        return pa.ipc.open_file(self._file, options=options)
+
+    def read(self, positions: list[int]) -> pa.Table:
+        try:
+            with self._reader(positions) as reader:
+                table = pa.Table.from_batches([reader.get_batch(i) for i in range(self._n_batches)], reader.schema)
+        except (pa.ArrowInvalid, OSError) as error:
+            raise _damaged(self._path, "Arrow IPC or Feather", error) from error
+        return table.select([self.names[i] for i in positions])
+
+    def close(self) -> None:
+        self._file.close()
+
+
+def _damaged(path: Path, what: str, error: Exception) -> SourceError:
+    reason = (str(error).splitlines() or ["no reason given"])[0]
+    return SourceError(
+        f"{shown(path.name)} cannot be read as {what}, it may be cut off or damaged ({reason}); copy it again"
+    )
+
+
+class ColumnarSource(Source):
+    """Files of typed columns: one, or several side by side (`by_columns`) or one below the other."""
+
+    def __init__(self, paths: list[Path], part: type[_ParquetPart | _IpcPart], title: str) -> None:
+        self.title = title
+        self._paths = paths
+        self._open = part
+        self.n_bytes = sum(path.stat().st_size for path in paths)
+        self._by_columns = False
+        with ExitStack() as stack:
+            parts = self._opened(stack)
+            names = parts[0].names
+            if any(set(p.names) != set(names) for p in parts[1:]):
+                self._by_columns = True
+                names = [name for p in parts for name in p.names]
+                self._check_side_by_side(parts)
+        self.names = ListedNames(names)
+
+    def _opened(self, stack: ExitStack) -> list[_Part]:
+        parts: list[_Part] = []
+        for path in self._paths:
+            parts.append(self._open(path))
+            stack.callback(parts[-1].close)
+        return parts
+
+    def _check_side_by_side(self, parts: list[_Part]) -> None:
+        seen: dict[str, Path] = {}
+        for part, path in zip(parts, self._paths, strict=True):
+            for name in part.names:
+                if name in seen:
+                    raise SourceError(
+                        f"column {shown(name)} is in {shown(seen[name].name)} and in {shown(path.name)}, but the parts "
+                        f"of {self.title} do not have the same columns; parts must agree on all columns or share none"
+                    )
+                seen[name] = path
+            if part.n_rows != parts[0].n_rows:
+                raise SourceError(
+                    f"{shown(path.name)} has {part.n_rows} rows and {shown(self._paths[0].name)} has "
+                    f"{parts[0].n_rows}; parts that stand side by side must have the same rows"
+                )
+
+    @contextmanager
+    def reading(self, columns: NDArray[np.int64], workspace: Workspace) -> Iterator[Reader]:  # noqa: ARG002
+        """Open the files to read some columns."""
+        with ExitStack() as stack:
+            parts = self._opened(stack)
+            yield _ColumnarReader(parts, columns, self._by_columns, self.names)
+
+
+class _ColumnarReader(Reader):
+    def __init__(self, parts: list[_Part], columns: NDArray[np.int64], by_columns: bool, names: Names) -> None:
+        self._parts = parts
+        self._columns = columns
+        self._by_columns = by_columns
+        self._names = names
+        self.n_rows = parts[0].n_rows if by_columns else sum(part.n_rows for part in parts)
+
+    def overhead(self) -> int:
+        return self.n_rows * 24
+
+    def band(self, start: int, stop: int) -> Band:
+        positions = self._columns[start:stop]
+        table = self._side_by_side(positions) if self._by_columns else self._stacked(positions)
+        try:
+            return arrow_band(zip(table.column_names, table.columns, strict=True), self.n_rows)
+        finally:
+            del table
+            pa.default_memory_pool().release_unused()
+
+    def _side_by_side(self, positions: NDArray[np.int64]) -> pa.Table:
+        columns: dict[int, pa.ChunkedArray] = {}
+        first = 0
+        for part in self._parts:
+            inside = positions[(positions >= first) & (positions < first + len(part.names))]
+            if len(inside):
+                columns |= dict(zip(inside.tolist(), part.read((inside - first).tolist()).columns, strict=True))
+            first += len(part.names)
+        wanted = positions.tolist()
+        return pa.table([columns[i] for i in wanted], names=[self._names[i] for i in wanted])
+
+    def _stacked(self, positions: NDArray[np.int64]) -> pa.Table:
+        names = [self._parts[0].names[i] for i in positions.tolist()]
+        tables = [
+            part.read(
+                [part.names.index(name) for name in names] if part.names != self._parts[0].names else positions.tolist()
+            )
+            for part in self._parts
+        ]
+        if len(tables) == 1:
+            return tables[0]
+        try:
+            return pa.concat_tables([_plain(t) for t in tables], promote_options="permissive")
+        except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+            raise SourceError(
+                f"the parts of the folder disagree on the type of a column ({str(error).splitlines()[0]}); "
+                "write them alike"
+            ) from error
+
+
+def _plain(table: pa.Table) -> pa.Table:
+    """Dictionaries decoded: those of two files need not number their values alike."""
+    fields = [
+        field.with_type(field.type.value_type) if pa.types.is_dictionary(field.type) else field
+        for field in table.schema
+    ]
+    return table.cast(pa.schema(fields))
+
+
+def open_parquet(path: Path) -> ColumnarSource:
+    """One Parquet file."""
+    return ColumnarSource([path], _ParquetPart, shown(path.name))
+
+
+def open_ipc(path: Path) -> ColumnarSource:
+    """One Arrow IPC or Feather file."""
+    return ColumnarSource([path], _IpcPart, shown(path.name))
+
+
+def open_parquet_folder(path: Path) -> ColumnarSource:
+    """All Parquet files of a folder, in the order of their names."""
+    parts = sorted(p for p in path.iterdir() if p.suffix in {".parquet", ".pq"} and not p.name.startswith((".", "_")))
+    if not parts:
+        raise SourceError(
+            f"the folder {shown(path.name)} holds no .parquet file; give a file, or a folder of Parquet parts"
+        )
+    return ColumnarSource(parts, _ParquetPart, shown(path.name))

@@ -1,0 +1,53 @@
+"""SciPy sparse matrices as sources: only the band in hand is ever dense."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fernwood.sources.arrays import as_slice, float_type
+from fernwood.sources.base import Band, Kind, Reader, Source, Workspace
+from fernwood.sources.names import NumberedNames
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+    from scipy.sparse import csc_array, sparray
+
+__all__ = ["SparseSource"]
+
+
+class SparseSource(Source):
+    """A sparse matrix or array; one that is not compressed by columns is converted once, which takes its size again."""
+
+    def __init__(self, matrix: sparray) -> None:
+        self.title = "the sparse matrix"
+        self._type = float_type(matrix.dtype, self.title)
+        self._matrix = matrix
+        self.names = NumberedNames(matrix.shape[1])
+        self.n_bytes = matrix.nnz * (matrix.dtype.itemsize + 4)
+
+    @contextmanager
+    def reading(self, columns: NDArray[np.int64], workspace: Workspace) -> Iterator[Reader]:  # noqa: ARG002
+        """Open the matrix to read some columns."""
+        yield _SparseReader(self._matrix.tocsc(), columns, self._type)
+
+
+class _SparseReader(Reader):
+    def __init__(self, matrix: csc_array, columns: NDArray[np.int64], dtype: np.dtype[np.floating]) -> None:
+        self._matrix = matrix
+        self._columns = columns
+        self._dtype = dtype
+        self.n_rows = matrix.shape[0]
+
+    def overhead(self) -> int:
+        return 2 * self.n_rows * int(self._matrix.dtype.itemsize)
+
+    def band(self, start: int, stop: int) -> Band:
+        columns = self._matrix[:, as_slice(self._columns[start:stop])]
+        # The transpose of a matrix compressed by columns is compressed by rows, so rows come out contiguous.
+        values = np.ascontiguousarray(columns.T.toarray(), self._dtype)
+        return Band.of_numbers(values, Kind.BOOLEAN if self._matrix.dtype.kind == "b" else Kind.NUMBER)

@@ -1,0 +1,425 @@
+"""Delimited text as a source: CSV and its relatives, plain or compressed, samples in rows or (transposed) in columns.
+
+The text is parsed once, in pieces (`kernels/text.py`), into blocks of rows that are turned into columns out of core
+(`scratch.py`). pyarrow's reader is not used here: at 20 000 columns it needs three times the memory of the table and
+ten times our time, and a line must fit its block; see decision 0002.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from fernwood.errors import BudgetError, ParameterError, SourceError, shown
+from fernwood.kernels.text import (
+    CELL_FIELDS,
+    FULL,
+    HUNGRY,
+    LONG_NUMBER,
+    SKIP,
+    TOO_MANY,
+    Dialect,
+    count_cells,
+    parse_cells,
+)
+from fernwood.sources.base import Band, Progress, Reader, Source, Workspace
+from fernwood.sources.cells import CellReader, cell_texts
+from fernwood.sources.names import ListedNames, Names, NumberedNames, match_names
+from fernwood.sources.scratch import ColumnBlocks, RowBlocks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+__all__ = ["MISSING_WORDS", "TextFormat", "TextSource", "is_text_name"]
+
+MISSING_WORDS = ("NA", "N/A", "<NA>", "nan", "NaN", "NAN", "null", "NULL", "Null")
+"""What a missing value looks like unless told otherwise, beside an empty cell."""
+
+_SUFFIXES = {".csv", ".tsv", ".tab", ".txt", ".dat"}
+_COMPRESSED = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".lz4": "lz4"}
+_PIECE = 2**20
+_LONGEST_CELL = 2**24
+_MOST_CELLS = 2**16
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+def is_text_name(path: Path) -> bool:
+    """Whether a file's name says that it is delimited text."""
+    suffixes = [s.lower() for s in path.suffixes]
+    if suffixes and suffixes[-1] in _COMPRESSED:
+        suffixes.pop()
+    return bool(suffixes) and suffixes[-1] in _SUFFIXES
+
+
+@dataclass(frozen=True)
+class TextFormat:
+    """How a text table is written; None lets the file tell.
+
+    Parameters
+    ----------
+    delimiter
+        The character between cells; None takes the one of tab, semicolon, comma and bar that line 1 has most of.
+    header
+        Whether the first line holds names; None says yes unless all its cells are numbers or missing.
+    decimal
+        ``"."`` or ``","``.
+    missing
+        Words for a missing value, beside an empty cell.
+    transposed
+        Features in rows: the first cell of a line is the feature's name, the header names samples.
+    categorical
+        Columns (names, patterns, positions) that are categories even if all their cells look like numbers.
+    """
+
+    delimiter: str | None = None
+    header: bool | None = None
+    decimal: str = "."
+    missing: Sequence[str] = MISSING_WORDS
+    transposed: bool = False
+    categorical: Sequence[str | int] = ()
+
+    def __post_init__(self) -> None:
+        if self.delimiter is not None and (len(self.delimiter.encode()) != 1 or self.delimiter in '"\r\n'):
+            raise ParameterError(f"delimiter is {shown(self.delimiter)}; give one character, such as ',' or a tab")
+        if self.decimal not in {".", ","}:
+            raise ParameterError(f"decimal is {shown(self.decimal)}; give '.' or ','")
+        if self.decimal == self.delimiter:
+            raise ParameterError(
+                f"{shown(self.decimal)} cannot be both delimiter and decimal sign; give another delimiter"
+            )
+
+
+class _Feed:
+    """The text of a file in pieces: `text` holds what is not yet used, `final` says that nothing follows."""
+
+    def __init__(self, path: Path, piece: int = _PIECE) -> None:
+        self._raw = pa.OSFile(str(path), "rb")
+        codec = _COMPRESSED.get(path.suffix.lower())
+        self._stream = pa.CompressedInputStream(self._raw, codec) if codec else self._raw
+        self._title = shown(path.name)
+        self._buffer = np.empty(piece, np.uint8)
+        self._filled = 0
+        self.final = False
+        self.advance(0)
+        if self.text[:2].tobytes() in {b"\xff\xfe", b"\xfe\xff"}:
+            raise SourceError(f"{self._title} is UTF-16, not UTF-8 text; convert the file to UTF-8")
+        self.start = 3 if self.text[:3].tobytes() == _BYTE_ORDER_MARK else 0
+        self.line = 1
+
+    @property
+    def text(self) -> NDArray[np.uint8]:
+        return self._buffer[: self._filled]
+
+    @property
+    def position(self) -> int:
+        """Bytes of the file that were read, compressed ones where it is."""
+        return int(self._raw.tell())
+
+    def advance(self, used: int) -> None:
+        """Let go of the first `used` bytes and read on."""
+        rest = self._filled - used
+        if rest == len(self._buffer):  # one cell fills it all
+            if rest >= _LONGEST_CELL:
+                raise SourceError(
+                    f"{self._title} has a cell of more than {_LONGEST_CELL} bytes: a quote that is never closed, or no table"
+                )
+            self._buffer = np.concatenate((self._buffer, np.empty_like(self._buffer)))
+        else:
+            self._buffer[:rest] = self._buffer[used : self._filled]
+        self._filled = rest
+        while self._filled < len(self._buffer):
+            try:
+                got = self._stream.readinto(self._buffer.data[self._filled :])
+            except OSError as error:
+                raise SourceError(
+                    f"{self._title} cannot be read to its end ({error}); it may be cut off: copy it again"
+                ) from error
+            if not got:
+                self.final = True
+                break
+            self._filled += got
+
+    def close(self) -> None:
+        self._stream.close()
+        self._raw.close()
+
+
+class TextSource(Source):
+    """A delimited text file."""
+
+    def __init__(self, path: Path, form: TextFormat) -> None:
+        self.title = shown(path.name)
+        self._path = path
+        self._form = form
+        self.n_bytes = path.stat().st_size
+        if self.n_bytes == 0:
+            raise SourceError(f"{self.title} is empty; a table has a header and rows")
+        with self._feed() as feed:
+            if feed.final and not feed.text[feed.start :].tobytes().strip():
+                raise SourceError(f"{self.title} is empty; a table has a header and rows")
+            self._dialect = _dialect(form, feed.text[feed.start :], path)
+        self.n_cells_a_line = self._count_first_line()
+        self.has_header = form.header if form.header is not None else self._first_line_names()
+        self.names: Names
+        if form.transposed:
+            self.names = ListedNames(self._row_names())
+        elif self.has_header:
+            self.names = ListedNames(self._header())
+        else:
+            self.names = NumberedNames(self.n_cells_a_line)
+
+    @contextmanager
+    def _feed(self) -> Iterator[_Feed]:
+        feed = _Feed(self._path)
+        try:
+            yield feed
+        finally:
+            feed.close()
+
+    def _count_first_line(self) -> int:
+        with self._feed() as feed:
+            start = _first_text(feed)
+            state = np.array([start, 0], np.int64)
+            while not count_cells(feed.text, feed.final, self._dialect, state):
+                if feed.final:
+                    break
+                feed.advance(int(state[0]))
+                state[0] = 0
+            return int(state[1])
+
+    def _first_line_names(self) -> bool:
+        """Whether any cell of the first line (of a transposed table: but its first) is text."""
+        slots = np.zeros(self.n_cells_a_line, np.int64)
+        if self._form.transposed:
+            slots[0] = SKIP
+        return any((cells[:, 5] != LONG_NUMBER).any() for _, cells in self._lines(slots, n_lines=1))
+
+    def _header(self) -> pa.Array:
+        return self._texts(np.full(self.n_cells_a_line, -2, np.int64), n_lines=1)
+
+    def _row_names(self) -> pa.Array:
+        slots = np.full(self.n_cells_a_line, SKIP, np.int64)
+        slots[0] = -2
+        names = self._texts(slots, n_lines=None)
+        return names[1:] if self.has_header else names
+
+    def _texts(self, slots: NDArray[np.int64], n_lines: int | None) -> pa.Array:
+        return pa.concat_arrays([cell_texts(text, cells, self.title) for text, cells in self._lines(slots, n_lines)])
+
+    def _lines(
+        self, slots: NDArray[np.int64], n_lines: int | None
+    ) -> Iterator[tuple[NDArray[np.uint8], NDArray[np.int64]]]:
+        """The cells that are pointed out in the first lines, or in all."""
+        with self._feed() as feed:
+            values = np.empty((n_lines or 4096, 1))
+            for parsed in self._parse(feed, slots, values):
+                if len(parsed.cells):
+                    yield feed.text, parsed.cells
+                if parsed.rows and n_lines is not None:
+                    return
+
+    def _parse(self, feed: _Feed, slots: NDArray[np.int64], values: NDArray[np.float64]) -> Iterator[_Parsed]:
+        """Parse the file block by block: cells pointed out as they come, and `rows` when a block is full or the file ends."""
+        state = np.array([_first_text(feed), 0, 0, feed.line, 0], np.int64)
+        cells = np.empty((_MOST_CELLS, CELL_FIELDS), np.int64)
+        while True:
+            outcome = int(parse_cells(feed.text, feed.final, self._dialect, slots, state, values, cells))
+            if outcome not in {HUNGRY, FULL}:
+                self._refuse_ragged(outcome, int(state[3]), int(state[2]))
+            done = outcome == HUNGRY and feed.final
+            whole = done or state[1] == len(values)
+            yield _Parsed(cells[: state[4]], int(state[1]) if whole else 0)
+            if done:
+                return
+            state[4] = 0
+            if whole:
+                state[1] = 0
+            if outcome == HUNGRY:
+                feed.advance(int(state[0]))
+                state[0] = 0
+
+    def _refuse_ragged(self, outcome: int, line: int, column: int) -> None:
+        wanted = self.n_cells_a_line
+        if outcome != TOO_MANY:
+            raise SourceError(
+                f"line {line} of {self.title} has {column} cells where {wanted} are expected; mend the line"
+            )
+        if line == 2 and self.has_header:
+            raise SourceError(
+                f"line 2 of {self.title} has more cells than the header has names ({wanted}); if its first column holds "
+                "row names, give that column a name in the header"
+            )
+        raise SourceError(
+            f"line {line} of {self.title} has more than the {wanted} cells that are expected; mend the line"
+        )
+
+    @contextmanager
+    def reading(self, columns: NDArray[np.int64], workspace: Workspace) -> Iterator[Reader]:
+        """Parse the file, keeping the wanted columns."""
+        as_text = match_names(self.names, self._form.categorical, "the categorical column")
+        places = set(np.flatnonzero(np.isin(columns, as_text)).tolist())
+        words = CellReader(
+            lambda i: self.names[int(columns[i])], self.title, self._form.missing, self._form.decimal, places
+        )
+        parse = self._read_features if self._form.transposed else self._read_samples
+        with parse(columns, words, places, workspace) as reader:
+            if reader.n_rows == 0:
+                raise SourceError(f"{self.title} has a header but no rows; a table needs both")
+            yield reader
+
+    @contextmanager
+    def _read_samples(
+        self, columns: NDArray[np.int64], words: CellReader, as_text: set[int], workspace: Workspace
+    ) -> Iterator[Reader]:
+        slots = np.full(self.n_cells_a_line, SKIP, np.int64)
+        slots[columns] = np.arange(len(columns))
+        for place in as_text:
+            slots[columns[place]] = -2 - place
+        height = self._block_height(len(columns), workspace.memory)
+        values = np.empty((height, len(columns)))
+        blocks = RowBlocks(len(columns), workspace.scratch, workspace.memory // 2)
+        skip_header = self.has_header
+        with self._feed() as feed:
+            try:
+                if skip_header:
+                    self._pass_header(feed)
+                for parsed in self._parse(feed, slots, values):
+                    if len(parsed.cells):
+                        words.settle(feed.text, parsed.cells, parsed.cells[:, 1], values)
+                    if parsed.rows:
+                        blocks.append(values[: parsed.rows])
+                    workspace.progress(Progress("reading", feed.position, self.n_bytes, "bytes"))
+                del values
+                yield _TextReader(blocks, blocks.n_rows, words)
+            finally:
+                blocks.close()
+
+    @contextmanager
+    def _read_features(
+        self, columns: NDArray[np.int64], words: CellReader, as_text: set[int], workspace: Workspace
+    ) -> Iterator[Reader]:
+        n_rows = self.n_cells_a_line - 1
+        slots = np.arange(-1, n_rows)
+        slots[0] = SKIP
+        if as_text:  # which lines are text is not known by column: all cells are settled one by one
+            slots[1:] = -2 - slots[1:]
+        height = self._block_height(n_rows, workspace.memory)
+        values = np.empty((height, n_rows))
+        blocks = ColumnBlocks(n_rows, workspace.scratch, workspace.memory // 2)
+        place_of = np.full(len(self.names), -1, np.int64)
+        place_of[columns] = np.arange(len(columns))
+        kept: list[NDArray[np.int64]] = []
+        first = 0
+        with self._feed() as feed:
+            try:
+                if self.has_header:
+                    self._pass_header(feed)
+                for parsed in self._parse(feed, slots, values):
+                    owners = place_of[first + parsed.cells[:, 0]]
+                    wanted = owners >= 0
+                    if wanted.any():
+                        words.settle(feed.text, parsed.cells[wanted], owners[wanted], values)
+                    if parsed.rows:
+                        lines = np.flatnonzero(place_of[first : first + parsed.rows] >= 0)
+                        blocks.append(values[lines])
+                        kept.append(place_of[first + lines])
+                        first += parsed.rows
+                    workspace.progress(Progress("reading", feed.position, self.n_bytes, "bytes"))
+                del values
+                yield _FeatureReader(blocks, n_rows, words, np.concatenate(kept or [place_of[:0]]))
+            finally:
+                blocks.close()
+
+    def _pass_header(self, feed: _Feed) -> None:
+        """Leave the feed at the second line."""
+        state = np.array([_first_text(feed), 0], np.int64)
+        while not count_cells(feed.text, feed.final, self._dialect, state):
+            if feed.final:
+                break
+            feed.advance(int(state[0]))
+            state[0] = 0
+        feed.advance(int(state[0]))
+        feed.start = 0
+        feed.line += 1
+
+    def _block_height(self, width: int, memory: int) -> int:
+        """Lines of a block, of which memory holds two at a time: as they were read, and turned."""
+        line = width * 8
+        fixed = 2 * _PIECE + _MOST_CELLS * CELL_FIELDS * 8 + self.n_cells_a_line * 8
+        room = memory - fixed - memory // 2
+        if room < 2 * line:
+            raise BudgetError(f"a block of {self.title} does not fit the memory given", 2 * (fixed + 2 * line))
+        return int(min(room // (2 * line), max(1, 2**24 // line)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Parsed:
+    cells: NDArray[np.int64]
+    rows: int
+
+
+class _TextReader(Reader):
+    def __init__(self, blocks: RowBlocks | ColumnBlocks, n_rows: int, words: CellReader) -> None:
+        self._blocks = blocks
+        self._words = words
+        self.n_rows = n_rows
+        self.held = blocks.held
+
+    def overhead(self) -> int:
+        return self.n_rows * 8
+
+    def band(self, start: int, stop: int) -> Band:
+        return self._words.band(start, self._blocks.columns(start, stop))
+
+
+class _FeatureReader(_TextReader):
+    """Features come in the order of the file; they are wanted in another."""
+
+    def __init__(self, blocks: ColumnBlocks, n_rows: int, words: CellReader, kept: NDArray[np.int64]) -> None:
+        super().__init__(blocks, n_rows, words)
+        self._line_of = np.argsort(kept)
+
+    def band(self, start: int, stop: int) -> Band:
+        lines = self._line_of[start:stop]
+        if (np.diff(lines) == 1).all():
+            values = self._blocks.columns(int(lines[0]), int(lines[-1]) + 1)
+        else:
+            values = np.concatenate([self._blocks.columns(line, line + 1) for line in lines.tolist()])
+        return self._words.band(start, values)
+
+
+def _first_text(feed: _Feed) -> int:
+    """Where the first line that is not blank begins; the lines before it are counted."""
+    text = feed.text
+    start = feed.start
+    while start < len(text) and text[start] in b"\r\n":
+        feed.line += int(text[start] == ord("\n"))
+        start += 1
+    return start
+
+
+def _dialect(form: TextFormat, text: NDArray[np.uint8], path: Path) -> Dialect:
+    words = [word.encode() for word in form.missing]
+    joined = np.frombuffer(b"".join(words), np.uint8).copy()
+    ends = np.cumsum([len(word) for word in words], dtype=np.int64)
+    delimiter = form.delimiter or _likely_delimiter(text.tobytes(), path, form.decimal)
+    return Dialect(ord(delimiter), ord('"'), ord(form.decimal), joined, ends)
+
+
+def _likely_delimiter(text: bytes, path: Path, decimal: str) -> str:
+    line = text.lstrip(b"\r\n").split(b"\n", 1)[0]
+    outside = b"".join(line.split(b'"')[::2])
+    counts = {c: outside.count(c.encode()) for c in "\t;,|" if c != decimal}
+    if {".tsv", ".tab"} & {s.lower() for s in path.suffixes} and counts["\t"]:
+        return "\t"
+    best = max(counts, key=lambda c: counts[c])
+    if counts[best]:
+        return best
+    return " " if {".txt", ".dat"} & {s.lower() for s in path.suffixes} and b" " in outside.strip() else best

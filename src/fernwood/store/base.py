@@ -1,0 +1,260 @@
+"""What a store is: codes of whole columns on request, and what they mean in the units of the source."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from fernwood.errors import ParameterError, SourceError, StoreError, shown
+from fernwood.sources.base import Kind
+from fernwood.sources.names import Names, as_position
+from fernwood.store.columns import KIND_NAMES, codes_checksum, kinds_of, record_grid
+from fernwood.store.quantise import representatives, thresholds
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from types import TracebackType
+    from typing import Self
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from fernwood.store.describe import Description
+    from fernwood.store.roles import Roles, Target
+    from fernwood.store.view import RowView
+
+__all__ = ["Store"]
+
+_VERIFY_BYTES = 2**22
+
+
+class Store(ABC):
+    """A table of codes, one byte a cell, read by columns.
+
+    A store is opened by `fernwood.open`, made by `fernwood.ingest`, and is safe to read from many threads.
+    """
+
+    n_rows: int
+    n_columns: int
+    names: Names
+    roles: Roles
+    fingerprint: str
+    """Stands for the content: equal for equal codes in equal order, target, weights and groups."""
+    notes: list[str]
+    """What deserved a warning when the store was made."""
+
+    @abstractmethod
+    def read(self, ids: ArrayLike, out: NDArray[np.uint8] | None = None) -> NDArray[np.uint8]:
+        """The codes of some columns.
+
+        Parameters
+        ----------
+        ids : integers
+            Positions of columns, in any order, repeats allowed.
+        out : uint8 array, shape (len(ids), n_rows), C order, optional
+            Where to put them.
+
+        Returns
+        -------
+        uint8 array, shape (len(ids), n_rows)
+            `out`, or a new array. Code 255 is a missing value.
+
+        Notes
+        -----
+        Peak memory: the result and one mebibyte.
+        """
+
+    @abstractmethod
+    def _field(self, name: str) -> pa.ChunkedArray:
+        """One field of every column's record."""
+
+    @abstractmethod
+    def _records(self, ids: NDArray[np.int64]) -> pa.Table:
+        """The records of some columns, in that order."""
+
+    @property
+    @abstractmethod
+    def n_bytes(self) -> int:
+        """Bytes that the store takes, on disk or in memory."""
+
+    @abstractmethod
+    def verify(self) -> None:
+        """Check every byte against its checksum; raise `StoreError` with what is wrong and how much of it."""
+
+    # What the columns are ------------------------------------------------------------------------------------------
+
+    @cached_property
+    def kinds(self) -> NDArray[np.uint8]:
+        """What every column holds, as numbers of `Kind`."""
+        return np.concatenate([kinds_of(chunk) for chunk in self._field("kind").chunks] or [np.empty(0, np.uint8)])
+
+    @cached_property
+    def n_codes(self) -> NDArray[np.uint8]:
+        """How many codes every column uses, beside the one for missing values."""
+        return self._numbers("codes")
+
+    @cached_property
+    def n_missing(self) -> NDArray[np.int64]:
+        """How many values of every column are missing."""
+        return self._numbers("missing")
+
+    @cached_property
+    def checksums(self) -> NDArray[np.uint64]:
+        """The checksum of every column's codes, which is also its address for random numbers."""
+        return self._numbers("checksum")
+
+    @property
+    def usable(self) -> NDArray[np.bool_]:
+        """Which columns can tell rows apart: not constant, not all missing. Only these are ever drawn."""
+        return self.n_codes.astype(np.int64) + (self.n_missing > 0) >= 2
+
+    def _numbers(self, field: str) -> NDArray[Any]:
+        out: NDArray[Any] = self._field(field).to_numpy()
+        return out
+
+    # Roles of rows -------------------------------------------------------------------------------------------------
+
+    @property
+    def target(self) -> Target | None:
+        """What the columns are to explain."""
+        return self.roles.target
+
+    @property
+    def weights(self) -> NDArray[np.float64] | None:
+        """The weight of every row."""
+        return self.roles.weights
+
+    @property
+    def groups(self) -> NDArray[np.int32] | None:
+        """The group of every row."""
+        return self.roles.groups
+
+    # Back to source units ------------------------------------------------------------------------------------------
+
+    def index(self, column: str | int) -> int:
+        """The position of a column given by name or, where no column has that name, by position."""
+        position = self.names.find(column) if isinstance(column, str) else None
+        if position is None:
+            position = as_position(column, self.n_columns)
+        if position is None:
+            raise SourceError(f"the store has no column {shown(column)}{self.names.nearest(str(column))}")
+        return position
+
+    def column(self, column: str | int) -> NDArray[Any]:
+        """The values of a column in the units of the source, a row each.
+
+        Numbers come back as themselves where the column has at most 255 distinct values, else as the middle of their
+        bin; missing ones are NaN. Dates come back as ``datetime64[us]``, categories as an array of strings with None
+        for missing ones.
+
+        Examples
+        --------
+        >>> import numpy as np, fernwood
+        >>> fernwood.ingest(np.array([[1.5, 0.0], [2.5, 1.0], [np.nan, 1.0]])).column("x0")
+        array([1.5, 2.5, nan])
+        """
+        i = self.index(column)
+        codes = self.read([i])[0]
+        record = self._record(i)
+        if record["labels"] is not None:
+            words = np.full(256, None, object)
+            words[: len(record["labels"])] = record["labels"]
+            return np.asarray(words[codes])
+        values = np.full(256, np.nan)
+        centres = representatives(record_grid(record), record["exact"])
+        values[: len(centres)] = centres
+        if record["kind"] == KIND_NAMES[Kind.DATE]:
+            dates = np.full(256, np.datetime64("NaT"), "datetime64[us]")
+            dates[: len(centres)] = (centres * 1e6).round().astype(np.int64).astype("datetime64[us]")
+            return np.asarray(dates[codes])
+        return np.asarray(values[codes])
+
+    def thresholds(self, column: str | int) -> NDArray[np.float64]:
+        """The numbers between the codes of an ordered column, in the units of the source.
+
+        Code c stands for values above ``thresholds[c - 1]`` and up to ``thresholds[c]``.
+        """
+        record = self._record(self.index(column))
+        if record["labels"] is not None:
+            raise ParameterError(f"column {shown(record['name'])} is categorical; it has labels, not thresholds")
+        return thresholds(record_grid(record), record["exact"])
+
+    def labels(self, column: str | int) -> list[str]:
+        """The categories of a categorical column, in the order of their codes."""
+        record = self._record(self.index(column))
+        if record["labels"] is None:
+            raise ParameterError(f"column {shown(record['name'])} is ordered; it has thresholds, not labels")
+        return list(record["labels"])
+
+    def _record(self, i: int) -> dict[str, Any]:
+        record: dict[str, Any] = self._records(np.array([i])).to_pylist()[0]
+        return record
+
+    # Other looks at it ---------------------------------------------------------------------------------------------
+
+    def rows(self, mask: ArrayLike) -> RowView:
+        """The same columns for some of the rows, as a store that copies nothing.
+
+        Parameters
+        ----------
+        mask : boolean array of length n_rows, or row numbers
+        """
+        from fernwood.store.view import RowView
+
+        return RowView(self, mask)
+
+    def describe(self) -> Description:
+        """What the store holds, in numbers."""
+        from fernwood.store.describe import describe
+
+        return describe(self)
+
+    def blocks(self, n_bytes: int) -> Iterator[tuple[int, NDArray[np.uint8]]]:
+        """All columns in order, in blocks of at most `n_bytes`; each with the position of its first column."""
+        step = max(1, n_bytes // max(self.n_rows, 1))
+        for first in range(0, self.n_columns, step):
+            yield first, self.read(np.arange(first, min(first + step, self.n_columns)))
+
+    def _verify_columns(self, wanted: Sequence[int] | NDArray[np.uint64]) -> None:
+        damaged = []
+        for first, codes in self.blocks(_VERIFY_BYTES):
+            damaged += [first + i for i, c in enumerate(codes) if codes_checksum(c) != wanted[first + i]]
+        if damaged:
+            raise StoreError(
+                f"the codes of {len(damaged)} of {self.n_columns} columns do not fit their checksums, "
+                f"first {shown(self.names[damaged[0]])}; copy the store again, or make it again"
+            )
+
+    def _positions(self, ids: ArrayLike) -> NDArray[np.int64]:
+        positions = np.asarray(ids, np.int64).reshape(-1)
+        if len(positions) and not (positions.min() >= 0 and positions.max() < self.n_columns):
+            raise ParameterError(
+                f"column positions run from {positions.min()} to {positions.max()}; this store has 0 to {self.n_columns - 1}"
+            )
+        return positions
+
+    def _output(self, n: int, out: NDArray[np.uint8] | None) -> NDArray[np.uint8]:
+        if out is None:
+            return np.empty((n, self.n_rows), np.uint8)
+        if out.dtype != np.uint8 or out.shape != (n, self.n_rows) or not out.flags.c_contiguous:
+            raise ParameterError(
+                f"out has shape {out.shape} and type {out.dtype}; it must be a contiguous uint8 array of shape {(n, self.n_rows)}"
+            )
+        return out
+
+    def close(self) -> None:  # noqa: B027  (a store without handles has nothing to give back)
+        """Give file handles back; the store opens them again when it is read again."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.n_rows} rows, {self.n_columns} columns>"

@@ -1,0 +1,199 @@
+"""A store on disk: ``NAME.fern/`` with codes in ``.npy`` files, records in Parquet, and a manifest over all of it."""
+
+from __future__ import annotations
+
+import threading
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from fernwood.errors import StoreError, shown
+from fernwood.files import FileReader
+from fernwood.sources.names import Names
+from fernwood.store.base import Store
+from fernwood.store.manifest import digest, read_manifest
+from fernwood.store.plan import plan_reads
+from fernwood.store.roles import Roles
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["HEADER_BYTES", "DiskStore", "open_store"]
+
+HEADER_BYTES = 128
+"""Bytes of a codes file before its first column: the header of the ``.npy`` format."""
+
+
+def open_store(path: str | Path) -> DiskStore:
+    """Open a store made by `fernwood.ingest`.
+
+    Reads the manifest and looks whether every file is there at its size; codes and records are read when needed.
+
+    Examples
+    --------
+    >>> import fernwood, numpy as np, tempfile, pathlib
+    >>> where = pathlib.Path(tempfile.mkdtemp()) / "small.fern"
+    >>> _ = fernwood.ingest(np.eye(4), where)
+    >>> fernwood.open(where)
+    <DiskStore: 4 rows, 4 columns>
+    """
+    return DiskStore(Path(path))
+
+
+class DiskStore(Store):
+    """A store directory, opened for reading."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.manifest = read_manifest(path)
+        self.n_rows = self.manifest.n_rows
+        self.n_columns = self.manifest.n_columns
+        self.fingerprint = self.manifest.fingerprint
+        self.notes = self.manifest.notes
+        self.names = _StoredNames(self)
+        self._handles: dict[int, FileReader] = {}
+        self._lock = threading.Lock()
+
+    @property
+    def n_bytes(self) -> int:
+        """Bytes of all files of the store."""
+        manifest_bytes = (self.path / "manifest.json").stat().st_size
+        return sum(record.size for record in self.manifest.files) + manifest_bytes
+
+    @cached_property
+    def roles(self) -> Roles:  # type: ignore[override]
+        """Target, weights and groups of the rows."""
+        if self.manifest.rows is None:
+            return Roles()
+        return Roles.restore(self._guarded(lambda: pq.read_table(self.path / "rows.parquet")), self.manifest.roles)
+
+    def read(self, ids: ArrayLike, out: NDArray[np.uint8] | None = None) -> NDArray[np.uint8]:
+        """The codes of some columns, by positioned reads."""
+        positions = self._positions(ids)
+        out = self._output(len(positions), out)
+        order = None
+        if (np.diff(positions) < 0).any():
+            order = np.argsort(positions, kind="stable")
+            positions = positions[order]
+        n_rows = self.n_rows
+        flat = out.data.cast("B") if out.size else memoryview(b"")
+        spans = plan_reads(positions, n_rows, self.manifest.shard_columns)
+        scratch = np.empty((0, n_rows), np.uint8)
+        for shard, first, last, start, stop in spans:
+            place = HEADER_BYTES + first * n_rows
+            if order is None and last - first == stop - start:  # exactly the wanted columns: straight to their place
+                self._handle(shard).read_into(flat[start * n_rows : stop * n_rows], place)
+                continue
+            if len(scratch) < last - first:
+                scratch = np.empty((last - first, n_rows), np.uint8)
+            block = scratch[: last - first]
+            self._handle(shard).read_into(block.data.cast("B"), place)
+            inside = positions[start:stop] % self.manifest.shard_columns - first
+            if order is None:
+                np.take(block, inside, axis=0, out=out[start:stop], mode="clip")
+            else:
+                out[order[start:stop]] = block[inside]
+        return out
+
+    def _handle(self, shard: int) -> FileReader:
+        handle = self._handles.get(shard)
+        if handle is None:
+            with self._lock:
+                handle = self._handles.get(shard) or FileReader(self.path / self.manifest.codes[shard].name)
+                self._handles[shard] = handle
+        return handle
+
+    @cached_property
+    def _parquet(self) -> pq.ParquetFile:
+        # Pages carry checksums of their own, so that a damaged record is an error and never a wrong number.
+        path = self.path / self.manifest.columns.name
+        return self._guarded(lambda: pq.ParquetFile(path, page_checksum_verification=True))
+
+    @cached_property
+    def _group_rows(self) -> NDArray[np.int64]:
+        """The first column of every row group of the records, and the end."""
+        meta = self._parquet.metadata
+        counts = [meta.row_group(i).num_rows for i in range(meta.num_row_groups)]
+        return np.concatenate(([0], np.cumsum(counts, dtype=np.int64)))
+
+    def _read_groups(self, groups: list[int], fields: list[str] | None) -> pa.Table:
+        # The lock: a Parquet file object is not safe from several threads.
+        with self._lock:
+            return self._guarded(lambda: self._parquet.read_row_groups(groups, columns=fields, use_threads=False))
+
+    def _field(self, name: str) -> pa.ChunkedArray:
+        return self._read_groups(list(range(len(self._group_rows) - 1)), [name]).column(name)
+
+    def _records(self, ids: NDArray[np.int64]) -> pa.Table:
+        return self._take(ids, None)
+
+    def _take(self, ids: NDArray[np.int64], fields: list[str] | None) -> pa.Table:
+        groups = np.searchsorted(self._group_rows, ids, side="right") - 1
+        parts, order = [], []
+        for group in np.unique(groups).tolist():
+            members = np.flatnonzero(groups == group)
+            table = self._read_groups([group], fields)
+            parts.append(table.take(pa.array(ids[members] - self._group_rows[group])))
+            order.append(members)
+        if not parts:
+            return self._read_groups([], fields)
+        return pa.concat_tables(parts).take(pa.array(np.argsort(np.concatenate(order), kind="stable")))
+
+    def _guarded(self, read: Callable[[], Any]) -> Any:
+        try:
+            return read()
+        except (pa.ArrowInvalid, OSError) as error:
+            if isinstance(error, StoreError):
+                raise
+            reason = (str(error).splitlines() or ["no reason given"])[0]
+            raise StoreError(
+                f"the records of {shown(self.path.name)} are damaged ({reason}); make the store again"
+            ) from error
+
+    def verify(self) -> None:
+        """Check every byte of every file against its checksum."""
+        manifest = read_manifest(self.path)
+        for record in (manifest.columns, manifest.rows):
+            if record is not None and digest((self.path / record.name).read_bytes()) != record.checksum:
+                raise StoreError(
+                    f"{shown(record.name)} of {shown(self.path.name)} is damaged: its checksum does not fit; make the store again"
+                )
+        for shard, record in enumerate(manifest.codes):
+            if digest(self._handle(shard).read(HEADER_BYTES, 0)) != record.checksum:
+                raise StoreError(
+                    f"the header of {shown(record.name)} in {shown(self.path.name)} is damaged; make the store again"
+                )
+        self._verify_columns(self.checksums)
+
+    def close(self) -> None:
+        """Give file handles back; the store opens them again when it is read again."""
+        with self._lock:
+            for handle in self._handles.values():
+                handle.close()
+            self._handles.clear()
+
+    def __reduce__(self) -> tuple[type[DiskStore], tuple[Path]]:
+        return DiskStore, (self.path,)
+
+
+class _StoredNames(Names):
+    """Names read from the records a row group at a time."""
+
+    def __init__(self, store: DiskStore) -> None:
+        self._store = store
+
+    def __len__(self) -> int:
+        return self._store.n_columns
+
+    def run(self, start: int, stop: int) -> pa.Array:
+        return self.take(np.arange(start, stop))
+
+    def take(self, positions: NDArray[np.int64]) -> pa.Array:
+        names = self._store._take(positions, ["name"]).column("name").combine_chunks()  # noqa: SLF001
+        return names.cast(pa.large_string())

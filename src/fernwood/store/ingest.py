@@ -1,0 +1,396 @@
+"""Ingest: any table becomes a store, inside a memory budget, whole or not at all."""
+
+from __future__ import annotations
+
+import errno
+import os
+import tempfile
+import warnings
+from contextlib import contextmanager
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args
+
+import numpy as np
+
+from fernwood.budget import default_budget, parse_size, shown_size
+from fernwood.errors import (
+    BudgetError,
+    FernwoodWarning,
+    ParameterError,
+    SourceError,
+    StoreError,
+    TargetError,
+    shown,
+)
+from fernwood.files import appearing_directory
+from fernwood.sources import open_source
+from fernwood.sources.base import Band, Progress, Workspace
+from fernwood.sources.names import as_position, check_names, clean_names as cleaned, match_names
+from fernwood.sources.text import MISSING_WORDS, TextFormat
+from fernwood.store.columns import ManyCategories, code_band
+from fernwood.store.disk import open_store
+from fernwood.store.manifest import MANIFEST_NAME
+from fernwood.store.quantise import MAX_CODES, bin_count
+from fernwood.store.roles import Roles, Task, make_groups, make_target, make_weights
+from fernwood.store.suspects import Suspects
+from fernwood.store.writer import RECORDS_A_GROUP, DiskWriter, MemoryWriter
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from fernwood.sources.base import ProgressCallback, Reader, Source
+    from fernwood.sources.names import Names
+    from fernwood.store.base import Store
+
+__all__ = ["ingest"]
+
+_FEWEST_BINS, _MOST_BINS = 8, MAX_CODES
+_BAND_BYTES = 48 * 10**6
+"""Bands larger than this are not faster."""
+_SPARE_BYTES = 8 * 10**6
+"""For what is not counted: interpreter objects, Arrow's odds and ends."""
+
+
+def ingest(
+    source: Any,
+    out: str | os.PathLike[str] | None = None,
+    *,
+    target: Any = None,
+    task: Task | None = None,
+    weights: Any = None,
+    groups: Any = None,
+    columns: Sequence[str | int] | None = None,
+    drop: Sequence[str | int] | None = None,
+    memory: int | str | None = None,
+    bins: int | None = None,
+    many_categories: ManyCategories = "error",
+    clean_names: bool = False,
+    delimiter: str | None = None,
+    header: bool | None = None,
+    decimal: str = ".",
+    missing: Sequence[str] = MISSING_WORDS,
+    transposed: bool = False,
+    categorical: Sequence[str | int] = (),
+    force: bool = False,
+    progress: ProgressCallback | None = None,
+) -> Store:
+    """Turn a table into a column store.
+
+    Parameters
+    ----------
+    source
+        A path (CSV and other delimited text, also compressed; Parquet, one file or a folder of parts; Arrow IPC or
+        Feather; ``.npy``), a NumPy array, a SciPy sparse matrix, or a data frame.
+    out
+        The store directory to make, by custom ``NAME.fern``; None keeps the store in memory.
+    target
+        What the columns are to explain: a column by name or position, a path to a file with one column, or an array.
+    task : {"classification", "regression"}, optional
+        What the target asks for. By default text, booleans and up to 20 different whole numbers (at most half as many
+        as rows) ask for classification, everything else for regression.
+    weights, groups
+        The weight of every row, and the group (patient, batch) that it belongs to, given like the target.
+    columns, drop
+        Columns to keep, or to leave out: names, shell patterns (``"gene_*"``) or positions.
+    memory
+        How much memory this call may take beyond what the process holds already, such as ``"512MB"``; by default half
+        of what the machine has available.
+    bins
+        Quantile bins of columns with more than 255 distinct values, 8 to 255; by default one for every 24 rows.
+    many_categories : {"error", "drop", "frequency"}
+        What to do with text columns of more than 254 categories.
+    clean_names
+        Rename columns whose names are empty, repeated, too long or hold control characters, instead of refusing them.
+    delimiter, header, decimal, missing, transposed, categorical
+        How a text file is written; see `fernwood.sources.text.TextFormat`.
+    force
+        Replace a store that is there already.
+    progress
+        Called with a `Progress` now and then.
+
+    Returns
+    -------
+    Store
+
+    Raises
+    ------
+    SourceError, TargetError, StoreError, BudgetError, ParameterError
+        With one sentence that says what is wrong; nothing is left behind.
+
+    Notes
+    -----
+    Peak memory stays below `memory`; what is too large is turned from rows to columns in a scratch file beside the
+    store, which needs 8 bytes a cell of disk while a text file, or an array of many rows in row order, is read.
+
+    Examples
+    --------
+    >>> import fernwood, numpy as np
+    >>> store = fernwood.ingest(np.arange(12.0).reshape(4, 3), target=[0, 1, 0, 1])
+    >>> store
+    <MemoryStore: 4 rows, 3 columns>
+    >>> store.read([2])
+    array([[0, 1, 2, 3]], dtype=uint8)
+    """
+    _check_choices(task, bins, many_categories)
+    budget = default_budget() if memory is None else parse_size(memory)
+    form = TextFormat(delimiter, header, decimal, tuple(missing), transposed, tuple(categorical))
+    path = None if out is None else Path(out)
+    if path is not None:
+        _check_output(path, force)
+    table = open_source(source, form)
+    if len(table.names) == 0:
+        raise SourceError(f"{table.title} has no columns; a table needs some")
+    if clean_names:
+        table.names = cleaned(table.names)
+    check_names(table.names)
+    job = _Job(table, budget, bins, many_categories, progress or _silent)
+    plan = _Roles(table.names, target=target, weights=weights, groups=groups, task=task)
+    wanted = plan.candidates(columns, drop)
+    with _disk_troubles(path):
+        if path is None:
+            with tempfile.TemporaryDirectory(prefix="fernwood-") as scratch:
+                store: Store = job.to_memory(plan, wanted, Path(scratch))
+        else:
+            with appearing_directory(path, replace=force) as directory:
+                job.to_disk(plan, wanted, directory)
+            store = open_store(path)
+    for note in store.notes:
+        warnings.warn(note, FernwoodWarning, stacklevel=2)
+    return store
+
+
+class _Job:
+    """One table on its way into one store."""
+
+    def __init__(
+        self,
+        table: Source,
+        budget: int,
+        bins: int | None,
+        many_categories: ManyCategories,
+        progress: ProgressCallback,
+    ) -> None:
+        self._table = table
+        self._budget = budget
+        self._bins = bins
+        self._many_categories = many_categories
+        self._progress = progress
+
+    def to_memory(self, plan: _Roles, wanted: NDArray[np.int64], scratch: Path) -> Store:
+        with self._reading(plan, wanted, scratch) as (reader, roles, bins):
+            # The codes stay, so they come off the budget that bands may use.
+            writer = MemoryWriter(reader.n_rows, len(wanted))
+            notes = self._fill(
+                writer.append,
+                reader,
+                roles,
+                wanted,
+                bins,
+                len(plan.positions),
+                kept=reader.n_rows * len(wanted),
+            )
+        self._refuse_nothing(writer.n_columns)
+        return writer.finish(roles, notes)
+
+    def to_disk(self, plan: _Roles, wanted: NDArray[np.int64], directory: Path) -> None:
+        with self._reading(plan, wanted, directory) as (reader, roles, bins):
+            writer = DiskWriter(directory, reader.n_rows, bins)
+            try:
+                notes = self._fill(writer.append, reader, roles, wanted, bins, len(plan.positions), kept=0)
+                self._refuse_nothing(writer.n_columns)
+                source = self._table.title.strip("'")
+                writer.finish(roles, notes, source, self._table.n_bytes, f"fernwood {version('fernwood')}")
+            finally:
+                writer.abandon()
+
+    @contextmanager
+    def _reading(self, plan: _Roles, wanted: NDArray[np.int64], scratch: Path) -> Iterator[tuple[Reader, Roles, int]]:
+        columns = np.concatenate((plan.positions, wanted))
+        workspace = Workspace(self._budget - _SPARE_BYTES, scratch, self._progress)
+        try:
+            with self._table.reading(columns, workspace) as reader:
+                if reader.n_rows < 2:
+                    raise SourceError(f"{self._table.title} has {reader.n_rows} rows; a table needs at least two")
+                roles = plan.settle(reader)
+                yield reader, roles, self._bins or bin_count(reader.n_rows)
+        except BudgetError as error:
+            raise self._too_small(error.least + _SPARE_BYTES) from error
+
+    def _fill(
+        self,
+        append: Callable[[Any], None],
+        reader: Reader,
+        roles: Roles,
+        wanted: NDArray[np.int64],
+        bins: int,
+        first: int,
+        kept: int,
+    ) -> list[str]:
+        """Move the candidates, which the reader has from `first` on, into the store; return the notes."""
+        suspects = Suspects(roles.target, bins)
+        width = self._band_width(reader, bins, kept)
+        for start in range(0, len(wanted), width):
+            self._progress(Progress("storing", start, len(wanted), "columns"))
+            positions = wanted[start : start + width]
+            band = reader.band(first + start, first + start + len(positions))
+            coded = code_band(band, self._table.names.take(positions), bins, self._many_categories)
+            suspects.look(band, coded)
+            append(coded)
+        self._progress(Progress("storing", len(wanted), len(wanted), "columns"))
+        return suspects.notes()
+
+    def _band_width(self, reader: Reader, bins: int, kept: int) -> int:
+        """How many columns a band has: as many as fit."""
+        record = 8 * min(max(bins, min(reader.n_rows, MAX_CODES)), MAX_CODES) + 160
+        fixed = _SPARE_BYTES + kept + reader.held + 3 * record * RECORDS_A_GROUP + _quantising_bytes(reader.n_rows)
+        a_column = reader.n_rows * (8 + 1 + 1) + reader.overhead() + 2 * record
+        room = min(self._budget - fixed, _BAND_BYTES)
+        if room < a_column:
+            raise self._too_small(fixed - reader.held + a_column)
+        return int(room // a_column)
+
+    def _too_small(self, least: int) -> BudgetError:
+        return BudgetError(
+            f"a memory budget of {shown_size(self._budget)} is too small for {self._table.title}; "
+            f"at least {shown_size(least * 1.01)} would do",
+            int(least * 1.01),
+        )
+
+    def _refuse_nothing(self, n_columns: int) -> None:
+        if n_columns == 0:
+            raise SourceError(f"no column of {self._table.title} is left beside the target; keep at least one")
+
+
+def _quantising_bytes(n_rows: int) -> int:
+    return 40 * max(n_rows, 2**17)
+
+
+class _Roles:
+    """Where target, weights and groups come from: columns of the table, files, or arrays."""
+
+    def __init__(self, names: Names, *, target: Any, weights: Any, groups: Any, task: Task | None) -> None:
+        self._names = names
+        self._task = task
+        self._inner: dict[str, int] = {}
+        self._outer: dict[str, tuple[str, Any]] = {}
+        for role, given in (("target", target), ("weights", weights), ("groups", groups)):
+            if given is not None:
+                self._place(role, given)
+
+    @property
+    def positions(self) -> NDArray[np.int64]:
+        """Columns of the table that have a role."""
+        return np.array(list(self._inner.values()), np.int64)
+
+    def _place(self, role: str, given: Any) -> None:
+        if isinstance(given, str | os.PathLike):
+            text = os.fspath(given)
+            position = self._names.find(text) if isinstance(given, str) else None
+            if position is None and Path(text).is_file():
+                self._outer[role] = (Path(text).stem, Path(text))
+                return
+            if position is None:
+                position = as_position(text, len(self._names))
+            if position is None:
+                raise TargetError(
+                    f"there is no {role} {shown(text)}: neither a column of the table nor a file{self._names.nearest(text)}"
+                )
+        elif isinstance(given, int | np.integer) and not isinstance(given, bool):
+            position = as_position(int(given), len(self._names))
+            if position is None:
+                raise TargetError(f"there is no {role} at position {given}; the table has {len(self._names)} columns")
+        else:
+            self._outer[role] = (str(getattr(given, "name", None) or role), given)
+            return
+        if position in self._inner.values():
+            raise TargetError(f"column {shown(self._names[position])} cannot be the {role} and something else at once")
+        self._inner[role] = position
+
+    def candidates(self, columns: Sequence[str | int] | None, drop: Sequence[str | int] | None) -> NDArray[np.int64]:
+        """Positions of the columns that go into the store."""
+        keep = np.ones(len(self._names), bool)
+        if columns:
+            keep[:] = False
+            keep[match_names(self._names, columns, "the column")] = True
+        if drop:
+            keep[match_names(self._names, drop, "the column to drop")] = False
+        keep[self.positions] = False
+        if not keep.any():
+            raise SourceError("no column is left beside the target; keep at least one")
+        return np.flatnonzero(keep)
+
+    def settle(self, reader: Reader) -> Roles:
+        """Read the roles and check them."""
+        bands = {role: reader.band(i, i + 1) for i, role in enumerate(self._inner)}
+        names = {role: self._names[position] for role, position in self._inner.items()}
+        for role, (name, given) in self._outer.items():
+            bands[role] = _outer_band(given, role, reader.n_rows)
+            names[role] = name
+        return Roles(
+            make_target(bands["target"], names["target"], self._task) if "target" in bands else None,
+            make_weights(bands["weights"], names["weights"]) if "weights" in bands else None,
+            make_groups(bands["groups"], names["groups"]) if "groups" in bands else None,
+        )
+
+
+def _outer_band(given: Any, role: str, n_rows: int) -> Band:
+    """A band of one column from a file with one column, an array, a series or a list."""
+    if not isinstance(given, Path):
+        given = _as_column(given)
+    source = open_source(given)
+    if len(source.names) != 1:
+        raise TargetError(f"{source.title}, given as the {role}, has {len(source.names)} columns; it must have one")
+    with tempfile.TemporaryDirectory(prefix="fernwood-") as scratch:
+        with source.reading(np.zeros(1, np.int64), Workspace(2**28, Path(scratch), _silent)) as reader:
+            band = reader.band(0, 1)
+    if band.values.shape[1] != n_rows:
+        raise TargetError(
+            f"the {role} has {band.values.shape[1]} values and the table has {n_rows} rows; they must agree"
+        )
+    return band
+
+
+def _as_column(given: Any) -> Any:
+    if hasattr(given, "to_frame"):
+        return given.to_frame(name="y") if hasattr(given, "iloc") else given.to_frame()
+    array = np.asarray(given)
+    return array.reshape(-1, 1) if array.ndim <= 1 else array
+
+
+def _check_choices(task: Task | None, bins: int | None, many_categories: ManyCategories) -> None:
+    if task is not None and task not in get_args(Task):
+        raise ParameterError(f"task is {shown(task)}; give 'classification' or 'regression'")
+    if many_categories not in get_args(ManyCategories):
+        raise ParameterError(f"many_categories is {shown(many_categories)}; give 'error', 'drop' or 'frequency'")
+    if bins is not None and not _FEWEST_BINS <= bins <= _MOST_BINS:
+        raise ParameterError(f"bins is {bins}; give a number from {_FEWEST_BINS} to {_MOST_BINS}")
+
+
+def _check_output(path: Path, force: bool) -> None:
+    if path.exists() and not force:
+        raise StoreError(f"{shown(path)} exists; choose another name or replace it with --force (force=True)")
+    if path.exists() and not (path / MANIFEST_NAME).is_file():
+        raise StoreError(f"{shown(path)} exists and is not a store, so it is not replaced; choose another name")
+
+
+@contextmanager
+def _disk_troubles(path: Path | None) -> Iterator[None]:
+    """What the disk says, as one sentence."""
+    try:
+        yield
+    except OSError as error:
+        if isinstance(error, StoreError) or error.errno is None:
+            raise
+        where = shown(path.parent.resolve().name or "/") if path is not None else "the scratch directory"
+        if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+            raise StoreError(
+                f"no space left on the device that holds {where}; free some, or write the store elsewhere"
+            ) from error
+        raise StoreError(f"the disk refused: {error.strerror} ({shown(error.filename or where)})") from error
+
+
+def _silent(_: Progress) -> None:
+    pass

@@ -1,0 +1,147 @@
+"""The manifest: what a store directory must hold, and proof that it is all there and unharmed.
+
+``manifest.json`` is the last file written. Its own checksum is its last entry, taken over all bytes of the file with
+that entry blank, so that a flipped byte anywhere shows.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from fernwood.errors import StoreError, shown
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = [
+    "FORMAT_VERSION",
+    "MANIFEST_NAME",
+    "FileRecord",
+    "Manifest",
+    "digest",
+    "read_manifest",
+    "write_manifest",
+]
+
+MANIFEST_NAME = "manifest.json"
+FORMAT = "fernwood column store"
+FORMAT_VERSION = 1
+_BLANK = "0" * 32
+_LARGEST = 2**26
+
+
+@dataclass(frozen=True)
+class FileRecord:
+    """A file of the store.
+
+    `checksum` is over the whole file; for codes it is over the header alone, since every column has its own.
+    """
+
+    name: str
+    size: int
+    checksum: str
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """Everything about a store that is not a column or a row.
+
+    `fingerprint` stands for the content: the shape, every column's checksum, the target, weights and groups.
+    """
+
+    n_rows: int
+    n_columns: int
+    bins: int
+    shard_columns: int
+    codes: list[FileRecord]
+    columns: FileRecord
+    rows: FileRecord | None
+    roles: dict[str, Any]
+    source: str
+    source_bytes: int
+    fingerprint: str
+    written_by: str
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def files(self) -> list[FileRecord]:
+        """Every file but the manifest."""
+        return [*self.codes, self.columns, *([self.rows] if self.rows else [])]
+
+
+def digest(data: bytes) -> str:
+    """The checksum of some bytes, in hexadecimal."""
+    return hashlib.blake2b(data, digest_size=16).hexdigest()
+
+
+def write_manifest(manifest: Manifest) -> bytes:
+    """The bytes of ``manifest.json``."""
+    entries = {"format": FORMAT, "version": FORMAT_VERSION, **asdict(manifest), "checksum": _BLANK}
+    blank = (json.dumps(entries, indent=1, ensure_ascii=True) + "\n").encode()
+    return _with_checksum(blank, digest(blank))
+
+
+def _with_checksum(data: bytes, checksum: str) -> bytes:
+    """The same bytes with another checksum in its place at the very end."""
+    tail = f'"checksum": "{checksum}"\n}}\n'.encode()
+    return data[: -len(tail)] + tail
+
+
+def read_manifest(directory: Path) -> Manifest:
+    """Read, check and understand the manifest of a store."""
+    where = shown(directory.name)
+    path = directory / MANIFEST_NAME
+    if not directory.exists():
+        raise StoreError(f"there is no store {shown(directory)}; check the path, or make one with `fernwood ingest`")
+    if not path.is_file():
+        raise StoreError(f"{where} is not a Fernwood store: it has no {MANIFEST_NAME}; make one with `fernwood ingest`")
+    if path.stat().st_size > _LARGEST:
+        raise StoreError(f"the manifest of {where} is damaged: it is far too long; make the store again")
+    data = path.read_bytes()
+    damaged = f"the manifest of {where} is damaged: its checksum does not fit; make the store again, or copy it again"
+    try:
+        entries = json.loads(data)
+        version, checksum = entries["version"], entries["checksum"]
+        if entries["format"] != FORMAT:
+            raise StoreError(f"{where} is not a Fernwood store: its manifest says {shown(entries['format'])}")
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise StoreError(damaged) from error
+    if isinstance(version, int) and version > FORMAT_VERSION:
+        raise StoreError(
+            f"{where} has store format {version}, this Fernwood reads up to {FORMAT_VERSION}; update Fernwood to open it"
+        )
+    if (
+        not isinstance(checksum, str)
+        or data != _with_checksum(data, checksum)
+        or digest(_with_checksum(data, _BLANK)) != checksum
+    ):
+        raise StoreError(damaged)
+    known = {k: v for k, v in entries.items() if k not in {"format", "version", "checksum"}}
+    known["codes"] = [FileRecord(**record) for record in known["codes"]]
+    known["columns"] = FileRecord(**known["columns"])
+    known["rows"] = FileRecord(**known["rows"]) if known["rows"] else None
+    manifest = Manifest(**known)
+    _check_files(directory, manifest)
+    return manifest
+
+
+def _check_files(directory: Path, manifest: Manifest) -> None:
+    for record in manifest.files:
+        path = directory / record.name
+        if "/" in record.name or "\\" in record.name or record.name.startswith("."):
+            raise StoreError(
+                f"the manifest of {shown(directory.name)} names a file outside of it: {shown(record.name)}"
+            )
+        if not path.is_file():
+            raise StoreError(
+                f"{shown(directory.name)} lacks its file {shown(record.name)}; copy the store again, or make it again"
+            )
+        size = path.stat().st_size
+        if size != record.size:
+            raise StoreError(
+                f"{shown(record.name)} of {shown(directory.name)} has {size} bytes where {record.size} were written; "
+                "copy the store again, or make it again"
+            )

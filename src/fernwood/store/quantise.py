@@ -1,0 +1,242 @@
+"""Quantising: a block of ordered columns becomes codes, a byte a cell, and the grids that lead back to source units.
+
+A column with at most 255 distinct values keeps them: its grid is those values, and a code is a place among them.
+A column with more is cut at quantiles. Its grid is then the thresholds, with a lower and an upper bound around them,
+and a code counts the thresholds below the value:
+
+    grid        lower    t₁      t₂      t₃    upper
+    code          |   0   |   1   |   2   |  3  |            a value equal to a threshold belongs below it
+
+Where a column is cut depends on the order of its values and on nothing else, so a strictly increasing transform of a
+column leaves its codes as they are. A value that fills a whole bin by itself gets one of its own. Inside the gap where
+a cut falls, the threshold is the number nearest to the middle that needs few digits (`grid.py`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from fernwood.store.grid import Grids, bit_length, pack_grids, to_keys, unpack_grids
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = [
+    "MAX_CODES",
+    "MISSING",
+    "Quantised",
+    "bin_count",
+    "encode",
+    "quantise",
+    "representatives",
+    "thresholds",
+]
+
+MISSING = 255
+"""The code of a missing value, in every column."""
+
+MAX_CODES = 255
+"""How many codes a column can have beside the one for missing values."""
+
+_ROWS_A_BIN = 24
+_FEWEST_BINS = 32
+_CELLS_AT_A_TIME = 2**17  # a megabyte of sort keys: stays in a core's cache
+_LAST_KEY = int(to_keys(np.array([np.finfo(np.float64).max]))[0])
+_COARSEST_SHIFT = 42  # ten bits after the leading one: the bounds of a column are within 0.1 % of its extremes
+
+
+class Quantised(NamedTuple):
+    """What becomes of a block of columns.
+
+    Attributes
+    ----------
+    codes : uint8 array, shape (columns, rows)
+    n_codes : int64 array; codes in use run from 0 to n_codes − 1, and `MISSING`
+    n_missing : int64 array
+    exact : bool array; whether the grid holds the distinct values rather than thresholds between two bounds
+    grids : Grids
+    """
+
+    codes: NDArray[np.uint8]
+    n_codes: NDArray[np.int64]
+    n_missing: NDArray[np.int64]
+    exact: NDArray[np.bool_]
+    grids: Grids
+
+
+def bin_count(n_rows: int) -> int:
+    """How many quantile bins a column of more than 255 distinct values is cut into: one for every 24 rows, 32 to 255.
+
+    An edge costs about 1.7 bytes on disk, so one for 24 rows adds 0.07 bytes a cell; see decision 0003.
+
+    Examples
+    --------
+    >>> bin_count(300), bin_count(1000), bin_count(1_000_000)
+    (32, 41, 255)
+    """
+    return min(MAX_CODES, max(_FEWEST_BINS, n_rows // _ROWS_A_BIN))
+
+
+def quantise(values: NDArray[np.floating], bins: int) -> Quantised:
+    """Codes and grids of ordered columns.
+
+    Parameters
+    ----------
+    values : float32 or float64 array, shape (columns, rows), C order
+        NaN is missing; no infinities.
+    bins
+        The number of quantile bins of columns with more than 255 distinct values.
+
+    Notes
+    -----
+    Peak memory: the codes, and some 30 bytes a cell of `_CELLS_AT_A_TIME` cells or of one column, whichever is more.
+    """
+    n_columns, n_rows = values.shape
+    codes = np.empty((n_columns, n_rows), np.uint8)
+    step = max(1, _CELLS_AT_A_TIME // max(n_rows, 1))
+    parts = [_quantise_block(values[i : i + step], bins, codes[i : i + step]) for i in range(0, n_columns, step)]
+    keys = [key for part in parts for key in part.keys]
+    lengths = np.array([len(key) for key in keys], np.int64)
+    n_missing = np.concatenate([part.n_missing for part in parts] or [lengths])
+    exact = np.concatenate([part.exact for part in parts] or [lengths == 0])
+    grids = pack_grids(np.concatenate(keys) if keys else lengths, lengths)
+    return Quantised(codes, np.where(exact, lengths, lengths - 1), n_missing, exact, grids)
+
+
+def encode(values: NDArray[np.floating], grids: Grids, exact: NDArray[np.bool_]) -> NDArray[np.uint8]:
+    """Codes of other values, shape (columns, rows), in bins made before; beyond the bounds are the end bins."""
+    codes = np.empty(values.shape, np.uint8)
+    for i, grid in enumerate(unpack_grids(grids)):
+        codes[i] = np.searchsorted(thresholds(grid, bool(exact[i])), values[i])
+        codes[i, np.isnan(values[i])] = MISSING
+    return codes
+
+
+def thresholds(grid: NDArray[np.float64], exact: bool) -> NDArray[np.float64]:
+    """The numbers between the codes of a column, in source units: code c holds what is above c of them."""
+    if not exact:
+        return grid[1:-1]
+    lower, upper = grid[:-1], grid[1:]
+    middle = 0.5 * lower + 0.5 * upper
+    # Between neighbouring doubles there is no middle: the lower one is the threshold then.
+    return np.where((lower <= middle) & (middle < upper), middle, lower)
+
+
+def representatives(grid: NDArray[np.float64], exact: bool) -> NDArray[np.float64]:
+    """One value for every code, in source units: the value itself, or the middle of its bin."""
+    return grid if exact else 0.5 * grid[:-1] + 0.5 * grid[1:]
+
+
+class _Block(NamedTuple):
+    keys: list[NDArray[np.int64]]
+    n_missing: NDArray[np.int64]
+    exact: NDArray[np.bool_]
+
+
+def _quantise_block(values: NDArray[np.floating], bins: int, codes: NDArray[np.uint8]) -> _Block:
+    """Fill the codes of a few columns by rank, and find their grids."""
+    n_columns, n_rows = values.shape
+    ordered, rows = _sort(values)
+    # NaN sorts last, so a column has missing values exactly when its last one is.
+    n_missing = np.zeros(n_columns, np.int64)
+    holed = np.flatnonzero(np.isnan(ordered[:, -1])) if n_rows else np.empty(0, np.int64)
+    n_missing[holed] = np.count_nonzero(np.isnan(ordered[holed]), axis=1)
+    n_present = n_rows - n_missing
+
+    begins = np.empty((n_columns, n_rows), bool)  # ranks at which a new value begins
+    begins[:, :1] = n_present[:, None] > 0
+    np.not_equal(ordered[:, 1:], ordered[:, :-1], out=begins[:, 1:])
+    for i in holed:
+        begins[i, n_present[i] :] = False
+    n_distinct = np.count_nonzero(begins, axis=1)
+    exact = n_distinct <= MAX_CODES
+    continuous = ~exact & (n_distinct == n_present)
+
+    keys: list[NDArray[np.int64]] = [np.empty(0, np.int64)] * n_columns
+    code_of_rank = np.empty((n_columns, n_rows), np.uint8)
+    kept = np.flatnonzero(exact)
+    if len(kept):
+        code_of_rank[kept] = np.cumsum(begins[kept], axis=1, dtype=np.uint8) - np.uint8(1)
+        values_kept = to_keys(ordered[kept][begins[kept]].astype(np.float64))
+        for i, column_keys in zip(kept, np.split(values_kept, np.cumsum(n_distinct[kept])[:-1]), strict=True):
+            keys[i] = column_keys
+    # Columns without ties and with the same number of values are cut at the same ranks: all of them at once.
+    for present in np.unique(n_present[continuous]).tolist():
+        members = np.flatnonzero(continuous & (n_present == present))
+        _cut(ordered, members, _even_cuts(present, bins), present, keys, code_of_rank)
+    for i in np.flatnonzero(~exact & ~continuous):
+        cuts = _cuts_around_ties(np.flatnonzero(begins[i])[1:], int(n_present[i]), bins)
+        _cut(ordered, np.array([i]), cuts, int(n_present[i]), keys, code_of_rank)
+    for i in holed:
+        code_of_rank[i, n_present[i] :] = MISSING
+    np.put_along_axis(codes, rows, code_of_rank, axis=1)
+    return _Block(keys, n_missing, exact)
+
+
+def _sort(values: NDArray[np.floating]) -> tuple[NDArray[np.floating], NDArray[np.integer]]:
+    """Every column in order, and the row that each rank came from."""
+    if values.dtype == np.float64 or values.shape[1] >= 2**31:
+        rows = np.argsort(values, axis=1)
+        return np.take_along_axis(values, rows, axis=1), rows
+    # Sorting (value, row) as one integer is faster than an indirect sort: the value's key above, the row below.
+    bits = np.where(np.isnan(values), np.float32(np.nan), values).view(np.int32)
+    together = (bits ^ ((bits >> 31) & np.int32(0x7FFFFFFF))).astype(np.int64) << 32
+    together |= np.arange(values.shape[1])
+    together.sort(axis=1)
+    keys = (together >> 32).astype(np.int32)
+    return (keys ^ ((keys >> 31) & np.int32(0x7FFFFFFF))).view(np.float32), together & 0xFFFFFFFF
+
+
+def _even_cuts(n_present: int, bins: int) -> NDArray[np.int64]:
+    """Ranks at which columns without ties are cut: bin b begins at cuts[b − 1]."""
+    return (np.arange(1, bins) * n_present + bins // 2) // bins
+
+
+def _cuts_around_ties(starts: NDArray[np.int64], n_present: int, bins: int) -> NDArray[np.int64]:
+    """Ranks at which a column with ties is cut; `starts` are those at which a new value begins, but the first.
+
+    Values that would fill a bin alone (at most half as many as there are bins) are set apart; what remains is cut
+    evenly, at the nearest rank where a new value begins.
+    """
+    runs = np.concatenate(([0], starts, [n_present]))
+    sizes = np.diff(runs)
+    heavy = np.flatnonzero(sizes * bins >= n_present)
+    heaviest = heavy[np.argsort(-sizes[heavy], kind="stable")[: (bins - 1) // 2]]
+    apart = np.unique(np.concatenate((runs[heaviest], runs[heaviest + 1])))
+    apart = apart[(apart > 0) & (apart < n_present)]
+    light = sizes.copy()
+    light[heaviest] = 0
+    below = np.concatenate(([0], np.cumsum(light)))  # light rows below each run
+    spare = bins - 1 - len(apart)
+    wanted = below[-1] * np.arange(1, spare + 1) / (spare + 1)
+    place = np.clip(np.searchsorted(below, wanted), 1, len(below) - 1)
+    place -= wanted - below[place - 1] < below[place] - wanted
+    cuts = np.unique(np.concatenate((apart, runs[place])))
+    return cuts[(cuts > 0) & (cuts < n_present)]
+
+
+def _cut(
+    ordered: NDArray[np.floating],
+    members: NDArray[np.int64],
+    cuts: NDArray[np.int64],
+    n_present: int,
+    keys: list[NDArray[np.int64]],
+    code_of_rank: NDArray[np.uint8],
+) -> None:
+    """Cut some columns at the same ranks: their grids (lower bound, thresholds, upper bound) and codes by rank."""
+    code_of_rank[members] = np.searchsorted(cuts, np.arange(ordered.shape[1]), side="right")
+    below = ordered[np.ix_(members, cuts - 1)].astype(np.float64)
+    above = ordered[np.ix_(members, cuts)].astype(np.float64)
+    low, high = to_keys(below), to_keys(above)
+    # The gap [low, high) holds a multiple of 2**s exactly when low − 1 and high − 1 differ at bit s or above.
+    shift = np.minimum(bit_length((low - 1) ^ (high - 1)) - 1, _COARSEST_SHIFT).min(axis=1, keepdims=True)
+    middle = to_keys(0.5 * below + 0.5 * above)
+    nearest = (middle + ((np.int64(1) << shift) >> 1)) >> shift
+    edges = np.clip(nearest, -((-low) >> shift), (high - 1) >> shift)
+    smallest = to_keys(ordered[members, 0].astype(np.float64))[:, None] >> shift
+    largest = -(-to_keys(ordered[members, n_present - 1].astype(np.float64))[:, None] >> shift)
+    positions = np.concatenate((smallest, edges, largest), axis=1) << shift
+    for i, column_keys in zip(members, np.clip(positions, -_LAST_KEY, _LAST_KEY), strict=True):
+        keys[i] = column_keys

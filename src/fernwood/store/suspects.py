@@ -1,0 +1,98 @@
+"""Columns that deserve a warning when a store is made: copies of the target, and plain row numbers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fernwood.errors import shown
+from fernwood.store.quantise import quantise
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from fernwood.sources.base import Band
+    from fernwood.store.columns import CodedBand
+    from fernwood.store.roles import Target
+
+__all__ = ["Suspects"]
+
+_FEWEST_ROWS = 8  # a handful of rows is numbered by accident
+_NAMED = 5
+
+
+class Suspects:
+    """Looks at every column in passing and writes the notes at the end."""
+
+    def __init__(self, target: Target | None, bins: int) -> None:
+        self._equal: list[str] = []
+        self._numbered: list[str] = []
+        self._n_equal = self._n_numbered = 0
+        self._target_codes: NDArray[np.uint8] | None = None
+        self._one_to_one = False
+        if target is not None:
+            self._one_to_one = target.task == "classification" and len(target.classes) <= 254
+            if self._one_to_one:
+                self._target_codes = target.values.astype(np.uint8)
+            else:
+                self._target_codes = quantise(target.values.astype(np.float64)[None], bins).codes[0]
+
+    def look(self, band: Band, coded: CodedBand) -> None:
+        """Look at some columns."""
+        names = coded.records.column("name")
+        self._n_equal += self._look_for_target(coded, names)
+        if band.values.shape[1] >= _FEWEST_ROWS and len(band.values) == len(coded.codes):
+            steps = band.values[:, 1] - band.values[:, 0]
+            last = band.values[:, -1] - band.values[:, 0]
+            likely = np.flatnonzero((steps == 1) & (last == band.values.shape[1] - 1))
+            for i in likely.tolist():
+                if (np.diff(band.values[i]) == 1).all():
+                    self._n_numbered += 1
+                    _remember(self._numbered, names, i)
+
+    def _look_for_target(self, coded: CodedBand, names: pa.Array) -> int:
+        target = self._target_codes
+        if target is None:
+            return 0
+        found = 0
+        n_codes = int(target.max()) + 1
+        same_count = coded.records.column("codes").to_numpy() == n_codes
+        complete = coded.records.column("missing").to_numpy() == 0
+        for i in np.flatnonzero(same_count & complete).tolist():
+            codes = coded.codes[i]
+            if self._one_to_one:
+                # Equal up to the names of the classes: every code meets one class.
+                pairs = np.zeros((n_codes, n_codes), bool)
+                pairs[codes, target] = True
+                equal = bool((pairs.sum(axis=0) == 1).all() and (pairs.sum(axis=1) == 1).all())
+            else:
+                equal = bool((codes == target).all())
+            if equal:
+                found += 1
+                _remember(self._equal, names, i)
+        return found
+
+    def notes(self) -> list[str]:
+        """One sentence for each kind of suspect."""
+        notes = []
+        if self._n_equal:
+            equal = _listed(self._equal, self._n_equal, "equals", "equal")
+            notes.append(f"{equal} the target, value for value: drop what gives the answer away")
+        if self._n_numbered:
+            numbered = _listed(self._numbered, self._n_numbered, "numbers", "number")
+            notes.append(f"{numbered} the rows one by one: an index is no measurement, drop it")
+        return notes
+
+
+def _remember(names: list[str], of: pa.Array, i: int) -> None:
+    if len(names) < _NAMED:
+        names.append(shown(of[i].as_py()))
+
+
+def _listed(names: list[str], n: int, one_does: str, many_do: str) -> str:
+    if n == 1:
+        return f"column {names[0]} {one_does}"
+    more = f" and {n - len(names)} more" if n > len(names) else ""
+    return f"columns {', '.join(names)}{more} {many_do}"

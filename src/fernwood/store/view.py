@@ -1,0 +1,72 @@
+"""Some rows of a store, as a store: cross-validation without copies."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fernwood.errors import ParameterError
+from fernwood.store.base import Store
+from fernwood.store.manifest import digest
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["RowView"]
+
+_BLOCK_BYTES = 2**20
+
+
+class RowView(Store):
+    """The columns of a store for some of its rows; bins, counts of missing values and checksums are those of the whole.
+
+    Parameters
+    ----------
+    store
+    rows : boolean array of length n_rows, or row numbers
+    """
+
+    def __init__(self, store: Store, rows: ArrayLike) -> None:
+        chosen = np.asarray(rows)
+        if chosen.dtype == bool:
+            if chosen.shape != (store.n_rows,):
+                raise ParameterError(f"the mask has shape {chosen.shape}; this store has {store.n_rows} rows")
+            chosen = np.flatnonzero(chosen)
+        chosen = chosen.astype(np.int64)
+        if chosen.ndim != 1 or (len(chosen) and not (chosen.min() >= 0 and chosen.max() < store.n_rows)):
+            raise ParameterError(f"rows must be numbers from 0 to {store.n_rows - 1}, or a mask")
+        self._store = store
+        self._chosen = chosen
+        self.n_rows = len(chosen)
+        self.n_columns = store.n_columns
+        self.names = store.names
+        self.roles = store.roles.take(chosen)
+        self.notes = store.notes
+        self.fingerprint = digest(store.fingerprint.encode() + chosen.tobytes())
+
+    @property
+    def n_bytes(self) -> int:
+        """Bytes of memory that the view takes by itself."""
+        return self._chosen.nbytes
+
+    def read(self, ids: ArrayLike, out: NDArray[np.uint8] | None = None) -> NDArray[np.uint8]:
+        """The codes of some columns, for the chosen rows."""
+        positions = self._positions(ids)
+        out = self._output(len(positions), out)
+        step = max(1, _BLOCK_BYTES // max(self._store.n_rows, 1))
+        for first in range(0, len(positions), step):
+            part = slice(first, first + step)
+            np.take(self._store.read(positions[part]), self._chosen, axis=1, out=out[part], mode="clip")
+        return out
+
+    def _field(self, name: str) -> pa.ChunkedArray:
+        return self._store._field(name)  # noqa: SLF001
+
+    def _records(self, ids: NDArray[np.int64]) -> pa.Table:
+        return self._store._records(ids)  # noqa: SLF001
+
+    def verify(self) -> None:
+        """Check the store behind the view."""
+        self._store.verify()

@@ -1,0 +1,184 @@
+"""Filling a store: bands of codes and records go in, a store comes out, in memory or on disk."""
+
+from __future__ import annotations
+
+import hashlib
+from abc import ABC, abstractmethod
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from fernwood.files import FileWriter
+from fernwood.store.columns import COLUMN_SCHEMA
+from fernwood.store.disk import HEADER_BYTES
+from fernwood.store.manifest import MANIFEST_NAME, FileRecord, Manifest, digest, write_manifest
+from fernwood.store.memory import MemoryStore
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from fernwood.store.columns import CodedBand
+    from fernwood.store.roles import Roles
+
+__all__ = ["RECORDS_A_GROUP", "DiskWriter", "MemoryWriter", "StoreWriter"]
+
+RECORDS_A_GROUP = 4096
+"""Records in a row group of ``columns.parquet``: what is buffered while writing, and what one look-up reads."""
+
+_SHARD_BYTES = 2**32
+
+
+class StoreWriter(ABC):
+    """Takes coded bands in column order, then roles and notes."""
+
+    def __init__(self, n_rows: int) -> None:
+        self.n_rows = n_rows
+        self.n_columns = 0
+        self._content = hashlib.blake2b(n_rows.to_bytes(8, "little"), digest_size=16)
+
+    def append(self, band: CodedBand) -> None:
+        """Add some columns."""
+        self._content.update(band.records.column("checksum").to_numpy())
+        self._put(band)
+        self.n_columns += len(band.codes)
+
+    def _fingerprint(self, roles: Roles) -> str:
+        for column in roles.to_table().columns:
+            self._content.update(column.to_numpy().tobytes())
+        return self._content.hexdigest()
+
+    @abstractmethod
+    def _put(self, band: CodedBand) -> None: ...
+
+
+class MemoryWriter(StoreWriter):
+    """Collects a store in memory."""
+
+    def __init__(self, n_rows: int, n_columns: int) -> None:
+        super().__init__(n_rows)
+        # Taken at once: collecting blocks and joining them would hold all codes twice.
+        self._codes = np.empty((n_columns, n_rows), np.uint8)
+        self._batches: list[pa.RecordBatch] = []
+
+    def _put(self, band: CodedBand) -> None:
+        self._codes[self.n_columns : self.n_columns + len(band.codes)] = band.codes
+        self._batches.append(band.records)
+
+    def finish(self, roles: Roles, notes: list[str]) -> MemoryStore:
+        """The store."""
+        records = pa.Table.from_batches(self._batches, COLUMN_SCHEMA)
+        return MemoryStore(self._codes[: self.n_columns], records, roles, self._fingerprint(roles), notes)
+
+
+class DiskWriter(StoreWriter):
+    """Writes a store into a directory that is not yet under its name."""
+
+    def __init__(self, directory: Path, n_rows: int, bins: int, shard_bytes: int = _SHARD_BYTES) -> None:
+        super().__init__(n_rows)
+        self._directory = directory
+        self._bins = bins
+        self._shard_columns = max(1, shard_bytes // max(n_rows, 1))
+        self._shards: list[FileWriter] = []
+        self._in_shard: list[int] = []
+        self._pending: list[pa.RecordBatch] = []
+        self._n_pending = 0
+        self._columns_file = FileWriter(directory / "columns.parquet")
+        self._columns = pq.ParquetWriter(
+            pa.PythonFile(self._columns_file, "w"),
+            COLUMN_SCHEMA,
+            compression="zstd",
+            compression_level=6,
+            use_dictionary=["kind"],
+            use_byte_stream_split=["steps.list.element", "origin", "checksum"],
+            write_page_checksum=True,
+            write_statistics=False,
+            store_schema=True,
+        )
+
+    def _put(self, band: CodedBand) -> None:
+        done = 0
+        while done < len(band.codes):
+            if not self._shards or self._in_shard[-1] == self._shard_columns:
+                self._shards.append(FileWriter(self._directory / f"codes-{len(self._shards):05d}.npy"))
+                self._shards[-1].write(bytes(HEADER_BYTES))
+                self._in_shard.append(0)
+            part = band.codes[done : done + self._shard_columns - self._in_shard[-1]]
+            self._shards[-1].write(part)
+            self._in_shard[-1] += len(part)
+            done += len(part)
+        self._pending.append(band.records)
+        self._n_pending += len(band.codes)
+        self._write_groups(RECORDS_A_GROUP)
+
+    def _write_groups(self, least: int) -> None:
+        """Write row groups of one size whatever the bands were, so that the bytes do not depend on them."""
+        while self._n_pending >= least and self._n_pending:
+            table = pa.Table.from_batches(self._pending)
+            self._columns.write_table(table.slice(0, RECORDS_A_GROUP), row_group_size=RECORDS_A_GROUP)
+            rest = table.slice(RECORDS_A_GROUP)
+            self._pending = rest.to_batches()
+            self._n_pending = len(rest)
+
+    def finish(self, roles: Roles, notes: list[str], source: str, source_bytes: int, written_by: str) -> None:
+        """Write what remains, the manifest last."""
+        self._write_groups(0)
+        self._columns.close()
+        self._columns_file.close()
+        rows = None
+        table = roles.to_table()
+        if table.num_columns:
+            with FileWriter(self._directory / "rows.parquet") as file:
+                pq.write_table(table, pa.PythonFile(file, "w"), compression="zstd", write_page_checksum=True)
+            rows = self._recorded("rows.parquet")
+        manifest = Manifest(
+            n_rows=self.n_rows,
+            n_columns=self.n_columns,
+            bins=self._bins,
+            shard_columns=self._shard_columns,
+            codes=[self._finish_shard(i) for i in range(len(self._shards))],
+            columns=self._recorded("columns.parquet"),
+            rows=rows,
+            roles=roles.to_json(),
+            source=source,
+            source_bytes=source_bytes,
+            fingerprint=self._fingerprint(roles),
+            written_by=written_by,
+            notes=notes,
+        )
+        with FileWriter(self._directory / MANIFEST_NAME) as file:
+            file.write(write_manifest(manifest))
+
+    def _finish_shard(self, i: int) -> FileRecord:
+        shard, n_columns = self._shards[i], self._in_shard[i]
+        header = _npy_header(n_columns, self.n_rows)
+        shard.rewrite(header, 0)
+        shard.close()
+        path = shard.path
+        if len(self._shards) == 1:
+            path = path.rename(path.with_name("codes.npy"))
+        return FileRecord(path.name, HEADER_BYTES + n_columns * self.n_rows, digest(header))
+
+    def _recorded(self, name: str) -> FileRecord:
+        path = self._directory / name
+        checksum = hashlib.blake2b(digest_size=16)
+        with path.open("rb") as file:
+            while piece := file.read(2**20):
+                checksum.update(piece)
+        return FileRecord(name, path.stat().st_size, checksum.hexdigest())
+
+    def abandon(self) -> None:
+        """Let go of open files; the directory goes with its context."""
+        with suppress(OSError, ValueError, pa.ArrowException):
+            self._columns.close()
+        for file in (*self._shards, self._columns_file):
+            file.discard()
+
+
+def _npy_header(n_columns: int, n_rows: int) -> bytes:
+    """A header of the ``.npy`` format, version 1.0, at its fixed length."""
+    entries = f"{{'descr': '|u1', 'fortran_order': False, 'shape': ({n_columns}, {n_rows}), }}"
+    start = b"\x93NUMPY\x01\x00" + (HEADER_BYTES - 10).to_bytes(2, "little")
+    return start + entries.encode().ljust(HEADER_BYTES - 11) + b"\n"
