@@ -64,7 +64,7 @@ class Dialect(NamedTuple):
 
 
 @njit(nogil=True, cache=True)
-def parse_cells(text, final, dialect, slots, state, values, cells):  # type: ignore[no-untyped-def]
+def parse_cells(text, final, dialect, slots, state, values, cells):
     """Parse whole cells of `text` from where `state` says, and say why it stopped.
 
     Parameters
@@ -145,7 +145,7 @@ def parse_cells(text, final, dialect, slots, state, values, cells):  # type: ign
 
 
 @njit(nogil=True, cache=True)
-def _cell(text, place, size, final, dialect):  # type: ignore[no-untyped-def]
+def _cell(text, place, size, final, dialect):
     """The number, the end (−1: cut off) and the looks (−1: a number or missing) of the cell at `place`."""
     i = place
     while i < size and text[i] == _SPACE and dialect.delimiter != _SPACE:
@@ -208,7 +208,7 @@ def _cell(text, place, size, final, dialect):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def _word(text, word, size, final, dialect):  # type: ignore[no-untyped-def]
+def _word(text, word, size, final, dialect):
     """What `_cell` returns for a cell that is not a number; `word` is its first byte that is not a space."""
     if dialect.quote and word < size and text[word] == dialect.quote:
         i = word + 1
@@ -244,7 +244,7 @@ def _word(text, word, size, final, dialect):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True, inline="always")
-def _at_end(text, i, size, final, delimiter):  # type: ignore[no-untyped-def]
+def _at_end(text, i, size, final, delimiter):
     """Whether a cell ends at byte i: at a delimiter, a line end, or the end of the table."""
     if i >= size:
         return final
@@ -255,7 +255,7 @@ def _at_end(text, i, size, final, delimiter):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def count_cells(text, final, dialect, state):  # type: ignore[no-untyped-def]
+def count_cells(text, final, dialect, state):
     """Count the cells of one line from where `state` (place in the text, cells so far) says; whether the line ended."""
     size = text.shape[0]
     place = state[0]
@@ -272,7 +272,7 @@ def count_cells(text, final, dialect, state):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def copy_cells(text, begins, ends, out):  # type: ignore[no-untyped-def]
+def copy_cells(text, begins, ends, out):
     """Copy the bytes of cells one after the other into `out`, without spaces around them; return where each ends."""
     filled = np.empty(begins.shape[0] + 1, np.int64)
     filled[0] = 0

@@ -15,7 +15,7 @@ from fernwood.errors import SourceError, shown
 from fernwood.sources.base import Band, Kind, Progress, ProgressCallback, Reader, Source, Workspace
 
 if TYPE_CHECKING:
-    from fernwood.sources.text import TextFormat
+    from fernwood.sources.text_format import TextFormat
 
 __all__ = ["Band", "Kind", "Progress", "ProgressCallback", "Reader", "Source", "Workspace", "open_source"]
 
@@ -36,6 +36,8 @@ def open_source(table: Any, form: TextFormat | None = None) -> Source:
     >>> open_source(np.zeros((3, 2))).names[1]
     'x1'
     """
+    if isinstance(table, Source):
+        return table
     if isinstance(table, str | os.PathLike):
         return _open_path(Path(table), form)
     if isinstance(table, np.ndarray):
@@ -82,9 +84,11 @@ def _open_path(path: Path, form: TextFormat | None) -> Source:
         from fernwood.sources.parquet import open_ipc
 
         return open_ipc(path)
-    from fernwood.sources.text import TextFormat, TextSource, is_text_name
+    from fernwood.sources.text_format import TextFormat, is_text_name
 
     if is_text_name(path):
+        from fernwood.sources.text import TextSource
+
         return TextSource(path, form or TextFormat())
     raise SourceError(
         f"the name of {shown(path.name)} does not say what it is; Fernwood reads .csv, .tsv, .txt (also .gz, .zst), "

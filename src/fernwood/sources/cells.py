@@ -139,8 +139,8 @@ class CellReader:
             if len(vocabulary) > _MOST_WORDS:
                 worst = max(self._n_words, key=lambda owner: self._n_words[owner])
                 raise SourceError(
-                    f"the text columns of {self._title} hold more than {_MOST_WORDS} different words; leave out columns "
-                    f"such as {shown(self._name_of(worst))} with --drop (drop=)"
+                    f"the text columns of {self._title} hold more than {_MOST_WORDS} different words; leave out "
+                    f"columns such as {shown(self._name_of(worst))} with --drop (drop=)"
                 )
 
     def band(self, first: int, values: NDArray[np.float64]) -> Band:
@@ -193,8 +193,9 @@ class CellReader:
                     np.datetime64(text)
                 except ValueError:
                     raise SourceError(
-                        f"line {cells[i, 4]} of {self._title} has {shown(text)} in column {shown(self._name_of(int(owners[i])))}, "
-                        "which is no date of the calendar; mend it, or read the column as text with --categorical"
+                        f"line {cells[i, 4]} of {self._title} has {shown(text)} in column "
+                        f"{shown(self._name_of(int(owners[i])))}, which is no date of the calendar; "
+                        "mend it, or read the column as text with --categorical"
                     ) from None
             raise
         return seconds
@@ -205,8 +206,9 @@ class CellReader:
         if mask.any():
             i = int(np.flatnonzero(mask)[0])
             raise SourceError(
-                f"line {cells[i, 4]} of {self._title} has {shown(texts[i])} in column {shown(self._name_of(int(owners[i])))}; "
-                "infinite values have no place among bins: make it missing (--missing) or leave the column out (--drop)"
+                f"line {cells[i, 4]} of {self._title} has {shown(texts[i])} in column "
+                f"{shown(self._name_of(int(owners[i])))}; infinite values have no place among bins: "
+                "make it missing (--missing) or leave the column out (--drop)"
             )
 
     def _refuse_mixture(self, owner: int) -> None:
@@ -215,8 +217,9 @@ class CellReader:
         if self._n_dates.get(owner) and not self._n_words.get(owner):
             kinds = ("dates", "numbers")
         raise SourceError(
-            f"column {shown(self._name_of(owner))} of {self._title} mixes {kinds[0]} and {kinds[1]}: line {line} has {shown(text)}; "
-            f"mend it, call it missing (--missing {shown(text)}), or read the column as text (--categorical)"
+            f"column {shown(self._name_of(owner))} of {self._title} mixes {kinds[0]} and {kinds[1]}: line {line} has "
+            f"{shown(text)}; mend it, call it missing (--missing {shown(text)}), or read the column as text "
+            "(--categorical)"
         )
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pyarrow as pa
 
 from fernwood.errors import SourceError, shown
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import narwhals as nw
+    import numpy as np
     from numpy.typing import NDArray
 
 __all__ = ["FrameSource", "is_frame"]

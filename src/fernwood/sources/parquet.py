@@ -5,7 +5,6 @@ from __future__ import annotations
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.ipc
 import pyarrow.parquet as pq
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Protocol
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from fernwood.sources.names import Names

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from fernwood.errors import BudgetError, ParameterError, SourceError, shown
+from fernwood.errors import BudgetError, SourceError, shown
+from fernwood.kernels.ready import ensure_compiled
 from fernwood.kernels.text import (
     CELL_FIELDS,
     FULL,
@@ -30,70 +31,22 @@ from fernwood.sources.base import Band, Progress, Reader, Source, Workspace
 from fernwood.sources.cells import CellReader, cell_texts
 from fernwood.sources.names import ListedNames, Names, NumberedNames, match_names
 from fernwood.sources.scratch import ColumnBlocks, RowBlocks
+from fernwood.sources.text_format import COMPRESSED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
     from pathlib import Path
 
     from numpy.typing import NDArray
 
-__all__ = ["MISSING_WORDS", "TextFormat", "TextSource", "is_text_name"]
+    from fernwood.sources.text_format import TextFormat
 
-MISSING_WORDS = ("NA", "N/A", "<NA>", "nan", "NaN", "NAN", "null", "NULL", "Null")
-"""What a missing value looks like unless told otherwise, beside an empty cell."""
+__all__ = ["TextSource"]
 
-_SUFFIXES = {".csv", ".tsv", ".tab", ".txt", ".dat"}
-_COMPRESSED = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".lz4": "lz4"}
 _PIECE = 2**20
 _LONGEST_CELL = 2**24
 _MOST_CELLS = 2**16
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-
-
-def is_text_name(path: Path) -> bool:
-    """Whether a file's name says that it is delimited text."""
-    suffixes = [s.lower() for s in path.suffixes]
-    if suffixes and suffixes[-1] in _COMPRESSED:
-        suffixes.pop()
-    return bool(suffixes) and suffixes[-1] in _SUFFIXES
-
-
-@dataclass(frozen=True)
-class TextFormat:
-    """How a text table is written; None lets the file tell.
-
-    Parameters
-    ----------
-    delimiter
-        The character between cells; None takes the one of tab, semicolon, comma and bar that line 1 has most of.
-    header
-        Whether the first line holds names; None says yes unless all its cells are numbers or missing.
-    decimal
-        ``"."`` or ``","``.
-    missing
-        Words for a missing value, beside an empty cell.
-    transposed
-        Features in rows: the first cell of a line is the feature's name, the header names samples.
-    categorical
-        Columns (names, patterns, positions) that are categories even if all their cells look like numbers.
-    """
-
-    delimiter: str | None = None
-    header: bool | None = None
-    decimal: str = "."
-    missing: Sequence[str] = MISSING_WORDS
-    transposed: bool = False
-    categorical: Sequence[str | int] = ()
-
-    def __post_init__(self) -> None:
-        if self.delimiter is not None and (len(self.delimiter.encode()) != 1 or self.delimiter in '"\r\n'):
-            raise ParameterError(f"delimiter is {shown(self.delimiter)}; give one character, such as ',' or a tab")
-        if self.decimal not in {".", ","}:
-            raise ParameterError(f"decimal is {shown(self.decimal)}; give '.' or ','")
-        if self.decimal == self.delimiter:
-            raise ParameterError(
-                f"{shown(self.decimal)} cannot be both delimiter and decimal sign; give another delimiter"
-            )
 
 
 class _Feed:
@@ -101,7 +54,7 @@ class _Feed:
 
     def __init__(self, path: Path, piece: int = _PIECE) -> None:
         self._raw = pa.OSFile(str(path), "rb")
-        codec = _COMPRESSED.get(path.suffix.lower())
+        codec = COMPRESSED.get(path.suffix.lower())
         self._stream = pa.CompressedInputStream(self._raw, codec) if codec else self._raw
         self._title = shown(path.name)
         self._buffer = np.empty(piece, np.uint8)
@@ -128,7 +81,8 @@ class _Feed:
         if rest == len(self._buffer):  # one cell fills it all
             if rest >= _LONGEST_CELL:
                 raise SourceError(
-                    f"{self._title} has a cell of more than {_LONGEST_CELL} bytes: a quote that is never closed, or no table"
+                    f"{self._title} has a cell of more than {_LONGEST_CELL} bytes: "
+                    "a quote that is never closed, or no table"
                 )
             self._buffer = np.concatenate((self._buffer, np.empty_like(self._buffer)))
         else:
@@ -161,6 +115,7 @@ class TextSource(Source):
         self.n_bytes = path.stat().st_size
         if self.n_bytes == 0:
             raise SourceError(f"{self.title} is empty; a table has a header and rows")
+        ensure_compiled()
         with self._feed() as feed:
             if feed.final and not feed.text[feed.start :].tobytes().strip():
                 raise SourceError(f"{self.title} is empty; a table has a header and rows")
@@ -226,7 +181,7 @@ class TextSource(Source):
                     return
 
     def _parse(self, feed: _Feed, slots: NDArray[np.int64], values: NDArray[np.float64]) -> Iterator[_Parsed]:
-        """Parse the file block by block: cells pointed out as they come, and `rows` when a block is full or the file ends."""
+        """Parse the file: cells pointed out as they come, and `rows` when a block is full or the file ends."""
         state = np.array([_first_text(feed), 0, 0, feed.line, 0], np.int64)
         cells = np.empty((_MOST_CELLS, CELL_FIELDS), np.int64)
         while True:
@@ -253,8 +208,8 @@ class TextSource(Source):
             )
         if line == 2 and self.has_header:
             raise SourceError(
-                f"line 2 of {self.title} has more cells than the header has names ({wanted}); if its first column holds "
-                "row names, give that column a name in the header"
+                f"line 2 of {self.title} has more cells than the header has names ({wanted}); if its first column "
+                "holds row names, give that column a name in the header"
             )
         raise SourceError(
             f"line {line} of {self.title} has more than the {wanted} cells that are expected; mend the line"

@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
 
 from fernwood.errors import ParameterError, SourceError, StoreError, shown
 from fernwood.sources.base import Kind
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
+    import pyarrow as pa
     from numpy.typing import ArrayLike, NDArray
 
     from fernwood.store.describe import Description
@@ -232,7 +232,8 @@ class Store(ABC):
         positions = np.asarray(ids, np.int64).reshape(-1)
         if len(positions) and not (positions.min() >= 0 and positions.max() < self.n_columns):
             raise ParameterError(
-                f"column positions run from {positions.min()} to {positions.max()}; this store has 0 to {self.n_columns - 1}"
+                f"column positions run from {positions.min()} to {positions.max()}; "
+                f"this store has 0 to {self.n_columns - 1}"
             )
         return positions
 
@@ -241,7 +242,8 @@ class Store(ABC):
             return np.empty((n, self.n_rows), np.uint8)
         if out.dtype != np.uint8 or out.shape != (n, self.n_rows) or not out.flags.c_contiguous:
             raise ParameterError(
-                f"out has shape {out.shape} and type {out.dtype}; it must be a contiguous uint8 array of shape {(n, self.n_rows)}"
+                f"out has shape {out.shape} and type {out.dtype}; "
+                f"it must be a contiguous uint8 array of shape {(n, self.n_rows)}"
             )
         return out
 

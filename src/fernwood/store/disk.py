@@ -15,7 +15,7 @@ from fernwood.errors import StoreError, shown
 from fernwood.files import FileReader
 from fernwood.sources.names import Names
 from fernwood.store.base import Store
-from fernwood.store.manifest import digest, read_manifest
+from fernwood.store.manifest import digest, file_digest, read_manifest
 from fernwood.store.plan import plan_reads
 from fernwood.store.roles import Roles
 
@@ -160,9 +160,10 @@ class DiskStore(Store):
         """Check every byte of every file against its checksum."""
         manifest = read_manifest(self.path)
         for record in (manifest.columns, manifest.rows):
-            if record is not None and digest((self.path / record.name).read_bytes()) != record.checksum:
+            if record is not None and file_digest(self.path / record.name) != record.checksum:
                 raise StoreError(
-                    f"{shown(record.name)} of {shown(self.path.name)} is damaged: its checksum does not fit; make the store again"
+                    f"{shown(record.name)} of {shown(self.path.name)} is damaged: its checksum does not fit; "
+                    "copy the store again, or make it again"
                 )
         for shard, record in enumerate(manifest.codes):
             if digest(self._handle(shard).read(HEADER_BYTES, 0)) != record.checksum:

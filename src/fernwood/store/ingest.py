@@ -27,8 +27,8 @@ from fernwood.files import appearing_directory
 from fernwood.sources import open_source
 from fernwood.sources.base import Band, Progress, Workspace
 from fernwood.sources.names import as_position, check_names, clean_names as cleaned, match_names
-from fernwood.sources.text import MISSING_WORDS, TextFormat
-from fernwood.store.columns import ManyCategories, code_band
+from fernwood.sources.text_format import MISSING_WORDS, TextFormat
+from fernwood.store.columns import ManyCategories, code_band, settle_categories
 from fernwood.store.disk import open_store
 from fernwood.store.manifest import MANIFEST_NAME
 from fernwood.store.quantise import MAX_CODES, bin_count
@@ -105,7 +105,7 @@ def ingest(
     clean_names
         Rename columns whose names are empty, repeated, too long or hold control characters, instead of refusing them.
     delimiter, header, decimal, missing, transposed, categorical
-        How a text file is written; see `fernwood.sources.text.TextFormat`.
+        How a text file is written; see `fernwood.sources.text_format.TextFormat`.
     force
         Replace a store that is there already.
     progress
@@ -236,7 +236,8 @@ class _Job:
             self._progress(Progress("storing", start, len(wanted), "columns"))
             positions = wanted[start : start + width]
             band = reader.band(first + start, first + start + len(positions))
-            coded = code_band(band, self._table.names.take(positions), bins, self._many_categories)
+            band, names = settle_categories(band, self._table.names.take(positions), self._many_categories)
+            coded = code_band(band, names, bins)
             suspects.look(band, coded)
             append(coded)
         self._progress(Progress("storing", len(wanted), len(wanted), "columns"))
@@ -296,7 +297,8 @@ class _Roles:
                 position = as_position(text, len(self._names))
             if position is None:
                 raise TargetError(
-                    f"there is no {role} {shown(text)}: neither a column of the table nor a file{self._names.nearest(text)}"
+                    f"there is no {role} {shown(text)}: neither a column of the table nor a file"
+                    f"{self._names.nearest(text)}"
                 )
         elif isinstance(given, int | np.integer) and not isinstance(given, bool):
             position = as_position(int(given), len(self._names))
@@ -343,9 +345,11 @@ def _outer_band(given: Any, role: str, n_rows: int) -> Band:
     source = open_source(given)
     if len(source.names) != 1:
         raise TargetError(f"{source.title}, given as the {role}, has {len(source.names)} columns; it must have one")
-    with tempfile.TemporaryDirectory(prefix="fernwood-") as scratch:
-        with source.reading(np.zeros(1, np.int64), Workspace(2**28, Path(scratch), _silent)) as reader:
-            band = reader.band(0, 1)
+    with (
+        tempfile.TemporaryDirectory(prefix="fernwood-") as scratch,
+        source.reading(np.zeros(1, np.int64), Workspace(2**28, Path(scratch), _silent)) as reader,
+    ):
+        band = reader.band(0, 1)
     if band.values.shape[1] != n_rows:
         raise TargetError(
             f"the {role} has {band.values.shape[1]} values and the table has {n_rows} rows; they must agree"

@@ -22,6 +22,7 @@ __all__ = [
     "FileRecord",
     "Manifest",
     "digest",
+    "file_digest",
     "read_manifest",
     "write_manifest",
 ]
@@ -77,6 +78,15 @@ def digest(data: bytes) -> str:
     return hashlib.blake2b(data, digest_size=16).hexdigest()
 
 
+def file_digest(path: Path) -> str:
+    """The checksum of a file, read in pieces."""
+    checksum = hashlib.blake2b(digest_size=16)
+    with path.open("rb") as file:
+        while piece := file.read(2**20):
+            checksum.update(piece)
+    return checksum.hexdigest()
+
+
 def write_manifest(manifest: Manifest) -> bytes:
     """The bytes of ``manifest.json``."""
     entries = {"format": FORMAT, "version": FORMAT_VERSION, **asdict(manifest), "checksum": _BLANK}
@@ -111,7 +121,8 @@ def read_manifest(directory: Path) -> Manifest:
         raise StoreError(damaged) from error
     if isinstance(version, int) and version > FORMAT_VERSION:
         raise StoreError(
-            f"{where} has store format {version}, this Fernwood reads up to {FORMAT_VERSION}; update Fernwood to open it"
+            f"{where} has store format {version}, this Fernwood reads up to {FORMAT_VERSION}; "
+            "update Fernwood to open it"
         )
     if (
         not isinstance(checksum, str)
@@ -120,10 +131,13 @@ def read_manifest(directory: Path) -> Manifest:
     ):
         raise StoreError(damaged)
     known = {k: v for k, v in entries.items() if k not in {"format", "version", "checksum"}}
-    known["codes"] = [FileRecord(**record) for record in known["codes"]]
-    known["columns"] = FileRecord(**known["columns"])
-    known["rows"] = FileRecord(**known["rows"]) if known["rows"] else None
-    manifest = Manifest(**known)
+    try:
+        known["codes"] = [FileRecord(**record) for record in known["codes"]]
+        known["columns"] = FileRecord(**known["columns"])
+        known["rows"] = FileRecord(**known["rows"]) if known["rows"] else None
+        manifest = Manifest(**known)
+    except (KeyError, TypeError) as error:
+        raise StoreError(damaged) from error
     _check_files(directory, manifest)
     return manifest
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Span", "plan_reads"]
 
-_GAP_BYTES = 16 * 1024
+_GAP_BYTES = 64 * 1024
 _SPAN_BYTES = 2**20
 
 

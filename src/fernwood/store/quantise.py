@@ -97,12 +97,12 @@ def quantise(values: NDArray[np.floating], bins: int) -> Quantised:
     codes = np.empty((n_columns, n_rows), np.uint8)
     step = max(1, _CELLS_AT_A_TIME // max(n_rows, 1))
     parts = [_quantise_block(values[i : i + step], bins, codes[i : i + step]) for i in range(0, n_columns, step)]
-    keys = [key for part in parts for key in part.keys]
-    lengths = np.array([len(key) for key in keys], np.int64)
-    n_missing = np.concatenate([part.n_missing for part in parts] or [lengths])
-    exact = np.concatenate([part.exact for part in parts] or [lengths == 0])
-    grids = pack_grids(np.concatenate(keys) if keys else lengths, lengths)
-    return Quantised(codes, np.where(exact, lengths, lengths - 1), n_missing, exact, grids)
+    none = np.empty(0, np.int64)
+    keys, lengths, n_missing, exact = (
+        (np.concatenate(field) for field in zip(*parts, strict=True)) if parts else [none] * 4
+    )
+    n_codes = np.where(exact, lengths, lengths - 1)
+    return Quantised(codes, n_codes, n_missing, exact.astype(bool), pack_grids(keys, lengths))
 
 
 def encode(values: NDArray[np.floating], grids: Grids, exact: NDArray[np.bool_]) -> NDArray[np.uint8]:
@@ -130,7 +130,10 @@ def representatives(grid: NDArray[np.float64], exact: bool) -> NDArray[np.float6
 
 
 class _Block(NamedTuple):
-    keys: list[NDArray[np.int64]]
+    """Of some columns: the keys of all grids one after the other, their lengths, and the rest of `Quantised`."""
+
+    keys: NDArray[np.int64]
+    lengths: NDArray[np.int64]
     n_missing: NDArray[np.int64]
     exact: NDArray[np.bool_]
 
@@ -152,50 +155,89 @@ def _quantise_block(values: NDArray[np.floating], bins: int, codes: NDArray[np.u
         begins[i, n_present[i] :] = False
     n_distinct = np.count_nonzero(begins, axis=1)
     exact = n_distinct <= MAX_CODES
-    continuous = ~exact & (n_distinct == n_present)
+    cuts = begins if exact.all() else _cuts(ordered, begins, n_present, exact, bins)
 
-    keys: list[NDArray[np.int64]] = [np.empty(0, np.int64)] * n_columns
-    code_of_rank = np.empty((n_columns, n_rows), np.uint8)
-    kept = np.flatnonzero(exact)
-    if len(kept):
-        code_of_rank[kept] = np.cumsum(begins[kept], axis=1, dtype=np.uint8) - np.uint8(1)
-        values_kept = to_keys(ordered[kept][begins[kept]].astype(np.float64))
-        for i, column_keys in zip(kept, np.split(values_kept, np.cumsum(n_distinct[kept])[:-1]), strict=True):
-            keys[i] = column_keys
-    # Columns without ties and with the same number of values are cut at the same ranks: all of them at once.
-    for present in np.unique(n_present[continuous]).tolist():
-        members = np.flatnonzero(continuous & (n_present == present))
-        _cut(ordered, members, _even_cuts(present, bins), present, keys, code_of_rank)
-    for i in np.flatnonzero(~exact & ~continuous):
-        cuts = _cuts_around_ties(np.flatnonzero(begins[i])[1:], int(n_present[i]), bins)
-        _cut(ordered, np.array([i]), cuts, int(n_present[i]), keys, code_of_rank)
+    cut = np.flatnonzero(cuts)
+    column, rank = np.divmod(cut, n_rows)
+    lengths = np.count_nonzero(cuts, axis=1)
+    first_cut = np.cumsum(lengths) - lengths
+    code_of_rank = np.full((n_columns, n_rows), MISSING, np.uint8)
+    if len(cut):
+        code_of_cut = (np.arange(len(cut)) - first_cut[column]).astype(np.uint8)
+        # A code lasts to the next cut, or beyond it the missing values at the end of a column.
+        code_of_rank.reshape(-1)[cut[0] :] = np.repeat(code_of_cut, np.diff(cut, append=cuts.size))
     for i in holed:
         code_of_rank[i, n_present[i] :] = MISSING
-    np.put_along_axis(codes, rows, code_of_rank, axis=1)
-    return _Block(keys, n_missing, exact)
+    rows += np.arange(n_columns)[:, None] * n_rows
+    codes.reshape(-1)[rows.reshape(-1)] = code_of_rank.reshape(-1)
+
+    above = ordered[column, rank].astype(np.float64)
+    if exact.all():
+        return _Block(to_keys(above), lengths, n_missing, exact)
+    below = ordered[column, np.maximum(rank - 1, 0)].astype(np.float64)
+    last = ordered[np.arange(n_columns), np.maximum(n_present - 1, 0)].astype(np.float64)
+    keys = np.where(exact[column], to_keys(above), 0)
+    binned = ~exact[column]
+    keys[binned], upper = _threshold_keys(below[binned], above[binned], rank[binned], lengths[~exact], last[~exact])
+    ends = np.cumsum(lengths)[~exact]
+    return _Block(np.insert(keys, ends, upper), lengths + ~exact, n_missing, exact)
 
 
-def _sort(values: NDArray[np.floating]) -> tuple[NDArray[np.floating], NDArray[np.integer]]:
+def _sort(values: NDArray[np.floating]) -> tuple[NDArray[np.floating], NDArray[np.int64]]:
     """Every column in order, and the row that each rank came from."""
     if values.dtype == np.float64 or values.shape[1] >= 2**31:
         rows = np.argsort(values, axis=1)
         return np.take_along_axis(values, rows, axis=1), rows
     # Sorting (value, row) as one integer is faster than an indirect sort: the value's key above, the row below.
-    bits = np.where(np.isnan(values), np.float32(np.nan), values).view(np.int32)
-    together = (bits ^ ((bits >> 31) & np.int32(0x7FFFFFFF))).astype(np.int64) << 32
+    if np.isnan(values).any():
+        values = np.where(np.isnan(values), np.float32(np.nan), values)  # NaN has many bit patterns, some negative
+    bits = values.view(np.int32)
+    together = (bits ^ ((bits >> 31) & np.int32(0x7FFFFFFF))).astype(np.int64)
+    together <<= 32
     together |= np.arange(values.shape[1])
     together.sort(axis=1)
     keys = (together >> 32).astype(np.int32)
-    return (keys ^ ((keys >> 31) & np.int32(0x7FFFFFFF))).view(np.float32), together & 0xFFFFFFFF
+    together &= 0xFFFFFFFF
+    return (keys ^ ((keys >> 31) & np.int32(0x7FFFFFFF))).view(np.float32), together
 
 
-def _even_cuts(n_present: int, bins: int) -> NDArray[np.int64]:
-    """Ranks at which columns without ties are cut: bin b begins at cuts[b − 1]."""
-    return (np.arange(1, bins) * n_present + bins // 2) // bins
+def _cuts(
+    ordered: NDArray[np.floating],
+    begins: NDArray[np.bool_],
+    n_present: NDArray[np.int64],
+    exact: NDArray[np.bool_],
+    bins: int,
+) -> NDArray[np.bool_]:
+    """Ranks at which a new code begins, shape (columns, rows): new values of exact columns, quantiles of others."""
+    cuts = begins & exact[:, None]
+    cuts[~exact, 0] = True
+    for present in np.unique(n_present[~exact]).tolist():
+        members = np.flatnonzero(~exact & (n_present == present))
+        # A run of equal values that would fill a bin by itself shows as equal values that far apart.
+        fill = -(-present // bins)
+        heavy = (ordered[members, fill - 1 : present] == ordered[members, : present - fill + 1]).any(axis=1)
+        wanted = (np.arange(1, bins) * present + bins // 2) // bins
+        untied = begins[members, :present].all(axis=1)
+        cuts[members[untied, None], wanted] = True
+        tied = members[~untied & ~heavy]
+        if len(tied):
+            cuts[tied[:, None], _nearest_begins(begins[tied, :present], wanted)] = True
+        for i in members[heavy].tolist():
+            cuts[i, _cuts_around_runs(np.flatnonzero(begins[i])[1:], present, bins)] = True
+    return cuts
 
 
-def _cuts_around_ties(starts: NDArray[np.int64], n_present: int, bins: int) -> NDArray[np.int64]:
-    """Ranks at which a column with ties is cut; `starts` are those at which a new value begins, but the first.
+def _nearest_begins(begins: NDArray[np.bool_], wanted: NDArray[np.int64]) -> NDArray[np.int64]:
+    """For every column the ranks nearest to the wanted ones at which a new value begins; of two, the later."""
+    ranks = np.arange(begins.shape[1], dtype=np.int32)
+    before = np.maximum.accumulate(np.where(begins, ranks, 0), axis=1)[:, wanted]
+    after = np.minimum.accumulate(np.where(begins, ranks, len(ranks))[:, ::-1], axis=1)[:, ::-1][:, wanted]
+    take_after = (after - wanted <= wanted - before) & (after < len(ranks))
+    return np.where(take_after, after, before)
+
+
+def _cuts_around_runs(starts: NDArray[np.int64], n_present: int, bins: int) -> NDArray[np.int64]:
+    """Ranks at which a column with long runs is cut; `starts` are those at which a new value begins, but the first.
 
     Values that would fill a bin alone (at most half as many as there are bins) are set apart; what remains is cut
     evenly, at the nearest rank where a new value begins.
@@ -213,30 +255,33 @@ def _cuts_around_ties(starts: NDArray[np.int64], n_present: int, bins: int) -> N
     wanted = below[-1] * np.arange(1, spare + 1) / (spare + 1)
     place = np.clip(np.searchsorted(below, wanted), 1, len(below) - 1)
     place -= wanted - below[place - 1] < below[place] - wanted
-    cuts = np.unique(np.concatenate((apart, runs[place])))
+    cuts = np.concatenate((apart, runs[place]))
     return cuts[(cuts > 0) & (cuts < n_present)]
 
 
-def _cut(
-    ordered: NDArray[np.floating],
-    members: NDArray[np.int64],
-    cuts: NDArray[np.int64],
-    n_present: int,
-    keys: list[NDArray[np.int64]],
-    code_of_rank: NDArray[np.uint8],
-) -> None:
-    """Cut some columns at the same ranks: their grids (lower bound, thresholds, upper bound) and codes by rank."""
-    code_of_rank[members] = np.searchsorted(cuts, np.arange(ordered.shape[1]), side="right")
-    below = ordered[np.ix_(members, cuts - 1)].astype(np.float64)
-    above = ordered[np.ix_(members, cuts)].astype(np.float64)
+def _threshold_keys(
+    below: NDArray[np.float64],
+    above: NDArray[np.float64],
+    rank: NDArray[np.int64],
+    lengths: NDArray[np.int64],
+    last: NDArray[np.float64],
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Keys of the lower bound and the thresholds of binned columns, one column after the other, and of upper bounds.
+
+    A column has `lengths[i]` cuts, at `rank` between the values `below` and `above`; the first is at rank 0 and stands
+    for the lower bound.
+    """
     low, high = to_keys(below), to_keys(above)
+    inner = rank > 0
     # The gap [low, high) holds a multiple of 2**s exactly when low − 1 and high − 1 differ at bit s or above.
-    shift = np.minimum(bit_length((low - 1) ^ (high - 1)) - 1, _COARSEST_SHIFT).min(axis=1, keepdims=True)
+    room = np.where(inner, bit_length((low - 1) ^ (high - 1)) - 1, _COARSEST_SHIFT)
+    first = np.cumsum(lengths) - lengths
+    shift_of = np.minimum(np.minimum.reduceat(room, first), _COARSEST_SHIFT)
+    shift = np.repeat(shift_of, lengths)
     middle = to_keys(0.5 * below + 0.5 * above)
     nearest = (middle + ((np.int64(1) << shift) >> 1)) >> shift
-    edges = np.clip(nearest, -((-low) >> shift), (high - 1) >> shift)
-    smallest = to_keys(ordered[members, 0].astype(np.float64))[:, None] >> shift
-    largest = -(-to_keys(ordered[members, n_present - 1].astype(np.float64))[:, None] >> shift)
-    positions = np.concatenate((smallest, edges, largest), axis=1) << shift
-    for i, column_keys in zip(members, np.clip(positions, -_LAST_KEY, _LAST_KEY), strict=True):
-        keys[i] = column_keys
+    thresholds_ = np.clip(nearest, -((-low) >> shift), (high - 1) >> shift)
+    positions = np.where(inner, thresholds_, high >> shift)
+    upper = -((-to_keys(last)) >> shift_of)
+    clip = (-_LAST_KEY, _LAST_KEY)  # a bound is not rounded to infinity
+    return np.clip(positions << shift, *clip), np.clip(upper << shift_of, *clip)

@@ -114,8 +114,8 @@ def make_target(band: Band, name: str, task: Task | None) -> Target:
     n_missing = int(np.count_nonzero(np.isnan(values)))
     if n_missing:
         raise TargetError(
-            f"the target {shown(name)} has {n_missing} missing values, the first in row {int(np.isnan(values).argmax())}; "
-            "leave those rows out, or fill them in"
+            f"the target {shown(name)} has {n_missing} missing values, the first in row "
+            f"{int(np.isnan(values).argmax())}; leave those rows out, or fill them in"
         )
     if np.isinf(values).any():
         raise TargetError(f"the target {shown(name)} is infinite in row {int(np.isinf(values).argmax())}; mend it")

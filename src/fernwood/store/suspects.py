@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fernwood.errors import shown
+from fernwood.sources.base import Kind
 from fernwood.store.quantise import quantise
 
 if TYPE_CHECKING:
@@ -43,10 +44,10 @@ class Suspects:
         """Look at some columns."""
         names = coded.records.column("name")
         self._n_equal += self._look_for_target(coded, names)
-        if band.values.shape[1] >= _FEWEST_ROWS and len(band.values) == len(coded.codes):
+        if band.values.shape[1] >= _FEWEST_ROWS:
             steps = band.values[:, 1] - band.values[:, 0]
             last = band.values[:, -1] - band.values[:, 0]
-            likely = np.flatnonzero((steps == 1) & (last == band.values.shape[1] - 1))
+            likely = np.flatnonzero((band.kinds == Kind.NUMBER) & (steps == 1) & (last == band.values.shape[1] - 1))
             for i in likely.tolist():
                 if (np.diff(band.values[i]) == 1).all():
                     self._n_numbered += 1

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from fernwood.files import FileWriter
 from fernwood.store.columns import COLUMN_SCHEMA
 from fernwood.store.disk import HEADER_BYTES
-from fernwood.store.manifest import MANIFEST_NAME, FileRecord, Manifest, digest, write_manifest
+from fernwood.store.manifest import MANIFEST_NAME, FileRecord, Manifest, digest, file_digest, write_manifest
 from fernwood.store.memory import MemoryStore
 
 if TYPE_CHECKING:
@@ -163,11 +163,7 @@ class DiskWriter(StoreWriter):
 
     def _recorded(self, name: str) -> FileRecord:
         path = self._directory / name
-        checksum = hashlib.blake2b(digest_size=16)
-        with path.open("rb") as file:
-            while piece := file.read(2**20):
-                checksum.update(piece)
-        return FileRecord(name, path.stat().st_size, checksum.hexdigest())
+        return FileRecord(name, path.stat().st_size, file_digest(path))
 
     def abandon(self) -> None:
         """Let go of open files; the directory goes with its context."""

@@ -1,0 +1,1 @@
+"""Benchmarks: cases that measure, scripts that they start, and results that documents quote."""

@@ -1,0 +1,131 @@
+"""Run benchmark cases and append what they measured to ``benchmarks/results/``.
+
+    python benchmarks/run.py                      all quick cases
+    python benchmarks/run.py ingest-npy read      some
+    python benchmarks/run.py --list
+
+This process imports nothing large: a child inherits the high-water mark of its parent, so whatever is to have its peak
+memory measured must be started by a small one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+
+from benchmarks.cases import CASES  # noqa: E402
+
+_PACKAGES = ("fernwood", "numpy", "pyarrow", "numba")
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one child process took."""
+
+    seconds: float
+    cpu_seconds: float
+    peak_bytes: int
+    output: str
+
+
+class Bench:
+    """What a case may use: a scratch directory, and measured child processes."""
+
+    def __init__(self, scratch: Path) -> None:
+        self.scratch = scratch
+
+    def fernwood(self, *arguments: str, one_core: bool = False) -> Run:
+        """Run the command line."""
+        return self.measure(str(Path(sys.executable).with_name("fernwood")), *arguments, one_core=one_core)
+
+    def script(self, name: str, *arguments: str, one_core: bool = False) -> Run:
+        """Run a script of ``benchmarks/scripts``."""
+        return self.measure(sys.executable, str(HERE / "scripts" / name), *arguments, one_core=one_core)
+
+    def measure(self, *command: str, one_core: bool = False) -> Run:
+        """Run a command to its end, with its own time and peak resident size."""
+        cores = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else None
+        if one_core and cores:
+            os.sched_setaffinity(0, {max(cores)})
+        try:
+            started = time.perf_counter()
+            with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
+                child = subprocess.Popen(command, stdout=output, stderr=errors)
+                _, status, usage = os.wait4(child.pid, 0)
+                seconds = time.perf_counter() - started
+                child.returncode = os.waitstatus_to_exitcode(status)
+                output.seek(0)
+                errors.seek(0)
+                text, trouble = output.read().decode(), errors.read().decode()
+        finally:
+            if cores:
+                os.sched_setaffinity(0, cores)
+        if child.returncode:
+            raise RuntimeError(f"{' '.join(command)} ended with {child.returncode}: {trouble.strip()}")
+        peak = usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+        return Run(seconds, usage.ru_utime + usage.ru_stime, peak, text)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("cases", nargs="*", metavar="CASE", help="cases to run; by default all")
+    parser.add_argument("--list", action="store_true", help="list the cases")
+    parser.add_argument("--scratch", type=Path, default=HERE / "scratch", help="where tables are made")
+    parser.add_argument("--results", type=Path, default=HERE / "results" / "foundation.jsonl")
+    arguments = parser.parse_args()
+    if arguments.list:
+        for name, case in CASES.items():
+            print(f"{name:<16}{(case.__doc__ or '').splitlines()[0]}")
+        return
+    unknown = set(arguments.cases) - set(CASES)
+    if unknown:
+        parser.error(f"no such case: {', '.join(sorted(unknown))}; --list shows them")
+    arguments.scratch.mkdir(parents=True, exist_ok=True)
+    arguments.results.parent.mkdir(parents=True, exist_ok=True)
+    failed = False
+    for name in arguments.cases or CASES:
+        figures, bars = CASES[name](Bench(arguments.scratch))
+        line = {
+            "case": name,
+            "figures": {key: round(value, 6) if isinstance(value, float) else value for key, value in figures.items()},
+            "bars": bars,
+            "commit": _commit(),
+            "date": datetime.now(UTC).date().isoformat(),
+            "machine": {"processor": platform.machine(), "cores": os.cpu_count(), "system": platform.system()},
+            "versions": {"python": platform.python_version(), **{p: metadata.version(p) for p in _PACKAGES}},
+        }
+        with arguments.results.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(line) + "\n")
+        print(f"{name}")
+        for key, value in figures.items():
+            print(f"    {key:<34}{value:,.3f}" if isinstance(value, float) else f"    {key:<34}{value:,}")
+        for bar, met in bars.items():
+            print(f"    {'met   ' if met else 'MISSED'}  {bar}")
+            failed |= not met
+    shutil.rmtree(arguments.scratch, ignore_errors=True)
+    sys.exit(1 if failed else 0)
+
+
+def _commit() -> str:
+    git = subprocess.run(
+        ["git", "describe", "--always", "--dirty"], cwd=HERE, capture_output=True, text=True, check=False
+    )
+    return git.stdout.strip() or "unknown"
+
+
+if __name__ == "__main__":
+    main()

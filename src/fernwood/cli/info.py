@@ -1,0 +1,109 @@
+"""``fernwood info`` and ``fernwood verify``: what a store holds, and whether it is unharmed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from fernwood.budget import shown_size
+from fernwood.cli import app
+from fernwood.errors import shown
+
+if TYPE_CHECKING:
+    from fernwood.store.describe import Description
+
+__all__ = ["print_description"]
+
+_MOST_CLASSES = 8
+
+
+@app.command("info")
+def info_command(
+    store: Annotated[Path, typer.Argument(help="A store, NAME.fern.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead.")] = False,
+) -> None:
+    """Say what a store holds.
+
+    Example: fernwood info genes.fern --json
+    """
+    from fernwood.store import open_store
+
+    with open_store(store) as opened:
+        description = opened.describe()
+    if as_json:
+        typer.echo(json.dumps(description.to_json(), indent=1))
+    else:
+        print_description(description, store.name)
+
+
+@app.command("verify")
+def verify_command(
+    store: Annotated[Path, typer.Argument(help="A store, NAME.fern.")],
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
+) -> None:
+    """Check every byte of a store against its checksums.
+
+    Example: fernwood verify genes.fern
+    """
+    from fernwood.store import open_store
+
+    with open_store(store) as opened:
+        opened.verify()
+        if not quiet:
+            typer.echo(f"{store.name} is whole: {opened.n_columns:,} columns, {shown_size(opened.n_bytes)} checked")
+
+
+def print_description(about: Description, name: str) -> None:
+    """Print a description for people."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    table.add_column(style="bold")
+    table.add_column(overflow="fold")
+
+    def row(label: str, text: str) -> None:
+        table.add_row(label, Text(text))
+
+    row("store", name)
+    row("shape", f"{about.rows:,} rows × {about.columns:,} columns")
+    row("size", f"{shown_size(about.bytes)}, {about.bytes_a_cell:.3f} bytes a cell")
+    row("kinds", ", ".join(f"{n:,} {_plural(kind, n)}" for kind, n in about.kinds.items()))
+    row("values", f"{about.exact:,} columns exact, {about.columns - about.exact:,} in quantile bins")
+    row(
+        "missing", f"{about.missing_cells:,} cells in {about.with_missing:,} columns" if about.missing_cells else "none"
+    )
+    if about.constant or about.all_missing:
+        row("never drawn", f"{about.constant:,} constant, {about.all_missing:,} all missing")
+    if about.target is None:
+        row("target", "none")
+    elif about.target["task"] == "classification":
+        classes = about.target["classes"]
+        listed = ", ".join(f"{shown(c['label'])} {c['rows']:,}" for c in classes[:_MOST_CLASSES])
+        more = f" and {len(classes) - _MOST_CLASSES} more" if len(classes) > _MOST_CLASSES else ""
+        row("target", f"{shown(about.target['name'])}, classification, {len(classes)} classes: {listed}{more}")
+    else:
+        low, _, middle, _, high = about.target["quartiles"]
+        row("target", f"{shown(about.target['name'])}, regression, {low:g} to {high:g}, median {middle:g}")
+    if about.weights:
+        row("weights", "yes")
+    if about.groups:
+        row("groups", f"{about.groups:,}")
+    row(
+        "columns",
+        ", ".join(shown(n) for n in about.first_names) + (", …" if about.columns > len(about.first_names) else ""),
+    )
+    row("fingerprint", about.fingerprint)
+    for note in about.notes:
+        row("warning", note)
+    Console().print(table)
+
+
+def _plural(kind: str, n: int) -> str:
+    if n == 1:
+        return kind
+    return "categories" if kind == "category" else kind + "s"

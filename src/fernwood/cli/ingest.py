@@ -1,0 +1,122 @@
+"""``fernwood ingest``: a table becomes a store."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from fernwood.budget import parse_size, peak_resident, resident, shown_size
+from fernwood.cli import app
+from fernwood.cli.progress import ProgressView
+from fernwood.errors import BudgetError, FernwoodWarning
+
+__all__ = ["ingest_table"]
+
+_MANY_CATEGORIES = Literal["error", "drop", "frequency"]
+_TASKS = Literal["classification", "regression"]
+
+
+@app.command("ingest")
+def ingest_command(
+    table: Annotated[Path, typer.Argument(help="CSV, TSV (also .gz, .zst), Parquet (file or folder), Feather, .npy.")],
+    target: Annotated[str, typer.Option(help="The target: a column's name or position, or a file with one column.")],
+    out: Annotated[Path, typer.Option(help="The store to make, NAME.fern.")],
+    memory: Annotated[str, typer.Option(help="The most memory the process may take, such as 512MB.")] = "",
+    task: Annotated[_TASKS | None, typer.Option(help="What the target asks for, if the rules guess wrong.")] = None,
+    weights: Annotated[str, typer.Option(help="Row weights: a column or a file.")] = "",
+    groups: Annotated[str, typer.Option(help="Groups of rows that belong together: a column or a file.")] = "",
+    columns: Annotated[list[str] | None, typer.Option(help="Keep only these: names or patterns; repeat it.")] = None,
+    drop: Annotated[list[str] | None, typer.Option(help="Leave these out: names or patterns; repeat it.")] = None,
+    transposed: Annotated[bool, typer.Option("--transposed", help="Text: features in rows.")] = False,
+    delimiter: Annotated[str, typer.Option(help="Text: the character between cells ('tab' for a tab).")] = "",
+    header: Annotated[bool | None, typer.Option(help="Text: whether line 1 holds names; told from it.")] = None,
+    decimal: Annotated[str, typer.Option(help="Text: the decimal sign.")] = ".",
+    missing: Annotated[list[str] | None, typer.Option(help="Text: a word for missing values; repeat it.")] = None,
+    categorical: Annotated[list[str] | None, typer.Option(help="Text: columns of codes that are categories.")] = None,
+    many_categories: Annotated[_MANY_CATEGORIES, typer.Option(help="Text columns of over 254 categories.")] = "error",
+    bins: Annotated[int | None, typer.Option(help="Quantile bins, 8 to 255; by default one for 24 rows.")] = None,
+    clean_names: Annotated[
+        bool, typer.Option("--clean-names", help="Mend bad names instead of refusing them.")
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace a store that is there.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
+) -> None:
+    """Turn a table into a column store.
+
+    Example: fernwood ingest genes.csv --target disease --out genes.fern --memory 512MB
+    """
+    options: dict[str, object] = {
+        "target": target,
+        "task": task,
+        "weights": weights or None,
+        "groups": groups or None,
+        "columns": columns,
+        "drop": drop,
+        "bins": bins,
+        "many_categories": many_categories,
+        "clean_names": clean_names,
+        "force": force,
+    }
+    form: dict[str, object] = {
+        "delimiter": {"tab": "\t", "space": " "}.get(delimiter, delimiter) or None,
+        "header": header,
+        "decimal": decimal,
+        "transposed": transposed,
+        "categorical": tuple(categorical or ()),
+    }
+    if missing is not None:
+        form["missing"] = tuple(missing)
+    ingest_table(table, out, memory, options, form, quiet=quiet)
+
+
+def ingest_table(
+    table: Path, out: Path, memory: str, options: dict[str, object], form: dict[str, object], *, quiet: bool
+) -> None:
+    """Ingest within a budget for the whole process, with progress, warnings and a closing line."""
+    from fernwood.sources import open_source
+    from fernwood.sources.text_format import TextFormat
+    from fernwood.store import ingest
+
+    started = time.monotonic()
+    total = parse_size(memory) if memory else None
+    source = open_source(table, TextFormat(**form))  # type: ignore[arg-type]
+    # What is resident now (interpreter, libraries, compiled code) is part of what the user allows.
+    held = resident()
+    if total is not None and total <= held:
+        raise _too_small(total, held + 40_000_000)
+    with ProgressView(quiet=quiet) as view, warnings.catch_warnings(record=True) as notes:
+        warnings.simplefilter("always", FernwoodWarning)
+        try:
+            store = ingest(
+                source,
+                out,
+                memory=None if total is None else total - held,
+                progress=view,
+                **options,  # type: ignore[arg-type]
+            )
+        except BudgetError as error:
+            if total is None:
+                raise
+            raise _too_small(total, error.least + held) from error
+    if quiet:
+        return
+    for note in notes:
+        typer.echo(f"warning: {note.message}", err=True)
+    took = time.monotonic() - started
+    peak = f"peak memory {shown_size(peak_resident())}" + (f" of {shown_size(total)}" if total else "")
+    typer.echo(
+        f"{out}: {store.n_rows:,} rows, {store.n_columns:,} columns, {shown_size(store.n_bytes)}; "
+        f"{took:.1f} s ({shown_size(source.n_bytes / max(took, 1e-3))}/s), {peak}"
+    )
+
+
+def _too_small(total: int, least: int) -> BudgetError:
+    return BudgetError(
+        f"--memory {shown_size(total)} is too small, Python and libraries included; "
+        f"at least {shown_size(least)} would do",
+        least,
+    )

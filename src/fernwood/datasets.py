@@ -1,0 +1,180 @@
+"""Tables with a known answer, of any width: for trying things out, for tests and for benchmarks."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from fernwood.errors import ParameterError
+from fernwood.seeds import entropy, generator
+from fernwood.sources.base import Band, Reader, Source, Workspace
+from fernwood.sources.names import NumberedNames
+from fernwood.store.ingest import ingest
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from fernwood.store.base import Store
+
+__all__ = ["Madelon", "make_madelon"]
+
+_FLIPPED = 0.01
+_COPY_NOISE = 0.1
+_BLOCK = 256
+
+# Addresses of the random streams below the seed.
+_CORNERS, _POINTS, _ORDER, _NOISE = range(4)
+
+
+class Madelon(NamedTuple):
+    """A Madelon-like table: `data` is an array or a store, `target` the classes, `relevant` the columns that matter."""
+
+    data: NDArray[np.float32] | Store
+    target: NDArray[np.int32]
+    relevant: NDArray[np.int64]
+
+
+def make_madelon(
+    n_rows: int,
+    n_columns: int,
+    *,
+    n_informative: int = 5,
+    n_linear: int = 5,
+    n_copies: int = 10,
+    class_sep: float = 1.0,
+    shuffle: bool = False,
+    random_state: int | None = None,
+    out: str | os.PathLike[str] | None = None,
+    memory: int | str | None = None,
+) -> Madelon:
+    """A table in the manner of Madelon, the artificial problem of the NIPS 2003 feature selection challenge.
+
+    Every corner of a hypercube with half-width `class_sep` in the informative columns is the centre of a cluster with
+    its own mixing of unit normals. Half of the corners, drawn at random, make one class, so that no column alone tells
+    much. Linear combinations of the informative columns and noisy copies of both follow; all other columns are noise.
+    One label in a hundred is flipped.
+
+    Parameters
+    ----------
+    n_rows, n_columns
+        Shape of the table.
+    n_informative, n_linear, n_copies
+        Relevant columns of each sort.
+    class_sep
+        Half-width of the hypercube; 2 is easy, 1 is hard.
+    shuffle
+        Whether relevant columns are spread over the table instead of being its first ones.
+    random_state
+        The seed.
+    out
+        A store to write, block by block, so that the table may be far larger than memory.
+    memory
+        What writing the store may take; see `fernwood.ingest`.
+
+    Returns
+    -------
+    Madelon
+
+    Examples
+    --------
+    >>> table = make_madelon(100, 30, random_state=0)
+    >>> table.data.shape, table.relevant[:3].tolist(), sorted(set(table.target.tolist()))
+    ((100, 30), [0, 1, 2], [0, 1])
+    """
+    n_relevant = n_informative + n_linear + n_copies
+    if not 1 <= n_informative <= 12:
+        raise ParameterError(f"n_informative is {n_informative}; give 1 to 12, since the clusters are its 2**n corners")
+    if n_columns < n_relevant:
+        raise ParameterError(f"n_columns is {n_columns}; the {n_relevant} relevant columns alone need that many")
+    if n_rows < 4:
+        raise ParameterError(f"n_rows is {n_rows}; give at least 4")
+    seed = entropy(random_state)
+    relevant_values, target = _relevant(n_rows, n_informative, n_linear, n_copies, class_sep, seed)
+    place_of = generator(seed, _ORDER).permutation(n_columns) if shuffle else np.arange(n_columns)
+    relevant = np.sort(place_of[:n_relevant])
+    source = _MadelonSource(relevant_values, n_columns, np.argsort(place_of), seed)
+    if out is not None:
+        return Madelon(ingest(source, out, target=target, memory=memory), target, relevant)
+    return Madelon(source.columns(np.arange(n_columns)).T.copy(), target, relevant)
+
+
+def _relevant(
+    n_rows: int, n_informative: int, n_linear: int, n_copies: int, class_sep: float, seed: int
+) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
+    """The relevant columns, shape (columns, rows), and the classes."""
+    corners = generator(seed, _CORNERS)
+    n_corners = 2**n_informative
+    centres = class_sep * (2.0 * ((np.arange(n_corners)[:, None] >> np.arange(n_informative)) & 1) - 1)
+    class_of = np.zeros(n_corners, np.int32)
+    class_of[corners.permutation(n_corners)[: n_corners // 2]] = 1
+    mixing = corners.uniform(-1, 1, (n_corners, n_informative, n_informative))
+
+    points = generator(seed, _POINTS)
+    corner = points.permutation(np.arange(n_rows) % n_corners)
+    normals = points.standard_normal((n_rows, n_informative))
+    informative = centres[corner] + np.einsum("ri,rij->rj", normals, mixing[corner])
+    linear = informative @ points.uniform(-1, 1, (n_informative, n_linear))
+    originals = np.concatenate((informative, linear), axis=1)
+    picks = np.resize(points.permutation(originals.shape[1]), n_copies)
+    copies = originals[:, picks] + _COPY_NOISE * points.standard_normal((n_rows, n_copies))
+    target = class_of[corner]
+    flipped = points.random(n_rows) < _FLIPPED
+    values = np.concatenate((originals, copies), axis=1).T
+    return values.astype(np.float32), np.where(flipped, 1 - target, target).astype(np.int32)
+
+
+class _MadelonSource(Source):
+    """The table as a source: noise is drawn block by block, each block from its own address."""
+
+    title = "the generated table"
+
+    def __init__(self, relevant: NDArray[np.float32], n_columns: int, original: NDArray[np.int64], seed: int) -> None:
+        self._relevant = relevant
+        self._original = original
+        self._seed = seed
+        self._block: tuple[int, NDArray[np.float32]] = (-1, relevant)
+        self.names = NumberedNames(n_columns)
+        self.n_bytes = n_columns * relevant.shape[1] * 4
+
+    @contextmanager
+    def reading(self, columns: NDArray[np.int64], workspace: Workspace) -> Iterator[Reader]:  # noqa: ARG002
+        """Open the table to read some columns."""
+        yield _MadelonReader(self, columns, self._relevant.shape[1])
+
+    def columns(self, positions: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Some columns, shape (columns, rows)."""
+        n_relevant, n_rows = self._relevant.shape
+        out = np.empty((len(positions), n_rows), np.float32)
+        originals = self._original[positions]
+        of_answer = originals < n_relevant
+        out[of_answer] = self._relevant[originals[of_answer]]
+        # Noise belongs to the place in the table, so that neighbours come from one block.
+        for block in np.unique(positions[~of_answer] // _BLOCK).tolist():
+            members = np.flatnonzero(~of_answer & (positions // _BLOCK == block))
+            out[members] = self._noise(block)[positions[members] % _BLOCK]
+        return out
+
+    def _noise(self, block: int) -> NDArray[np.float32]:
+        if self._block[0] != block:
+            shape = (_BLOCK, self._relevant.shape[1])
+            self._block = (block, generator(self._seed, _NOISE, block).standard_normal(shape, np.float32))
+        return self._block[1]
+
+
+class _MadelonReader(Reader):
+    def __init__(self, source: _MadelonSource, columns: NDArray[np.int64], n_rows: int) -> None:
+        self._source = source
+        self._columns = columns
+        self.n_rows = n_rows
+        self.held = _BLOCK * n_rows * 4
+
+    def overhead(self) -> int:
+        return self.n_rows * 4
+
+    def band(self, start: int, stop: int) -> Band:
+        return Band.of_numbers(self._source.columns(self._columns[start:stop]))

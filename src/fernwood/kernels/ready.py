@@ -1,0 +1,68 @@
+"""Whether the kernels are compiled, and compiling them in a child process when they are not.
+
+Numba keeps compiled kernels on disk. The first time, the compiler runs in a child, so that its memory (some hundred
+megabytes) does not count against a run's budget; a mark beside Numba's files says that all kernels are there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+import numba
+from llvmlite import binding
+
+from fernwood.kernels import text
+
+__all__ = ["ensure_compiled", "mark_compiled"]
+
+_log = logging.getLogger("fernwood")
+
+
+def _mark() -> Path | None:
+    """The file that says so: its name changes with the kernels' sources, the compiler, Python and the processor."""
+    if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+        return None
+    directory = text.parse_cells.stats.cache_path
+    if directory is None:
+        return None
+    state = hashlib.blake2b(digest_size=8)
+    for source in sorted(Path(__file__).parent.glob("*.py")):
+        state.update(source.read_bytes())
+        state.update(str(source.stat().st_mtime_ns).encode())  # Numba looks at the time, so we do
+    for part in (
+        numba.__version__,
+        sys.version,
+        binding.get_host_cpu_name(),
+        binding.get_host_cpu_features().flatten(),
+    ):
+        state.update(part.encode())
+    return Path(directory) / f"fernwood-{state.hexdigest()}.ready"
+
+
+@cache
+def ensure_compiled() -> None:
+    """Compile the kernels in a child process unless that was done before; a child that fails is no error."""
+    mark = _mark()
+    if mark is None or mark.exists() or not sys.executable:
+        return
+    _log.info("compiling numerical code (first run only, about twenty seconds)")
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    child = subprocess.run(
+        [sys.executable, "-m", "fernwood.kernels"], env=environment, capture_output=True, check=False, text=True
+    )
+    if child.returncode:
+        _log.debug("compiling in a child process failed: %s", child.stderr)
+
+
+def mark_compiled() -> None:
+    """Leave the mark; called by the child."""
+    mark = _mark()
+    if mark is not None:
+        mark.parent.mkdir(parents=True, exist_ok=True)
+        mark.touch()
