@@ -83,8 +83,10 @@ class Names(ABC):
 
     def nearest(self, name: str) -> str:
         """A hint for a sentence about a name that is not there: `; did you mean …?`, or nothing."""
-        close = difflib.get_close_matches(name, self.run(0, min(len(self), 20_000)).to_pylist(), 1, 0.7)
-        return f"; did you mean {shown(close[0])}?" if close else ""
+        near = self.run(0, min(len(self), 20_000)).to_pylist()
+        folded = {candidate.casefold(): candidate for candidate in reversed(near)}
+        close = difflib.get_close_matches(name.casefold(), folded, 1, 0.7)
+        return f"; did you mean {shown(folded[close[0]])}?" if close else ""
 
 
 class ListedNames(Names):

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 __all__ = ["Span", "plan_reads"]
 
 _GAP_BYTES = 64 * 1024
-_SPAN_BYTES = 2**20
+_SPAN_BYTES = 2**19
 
 
 class Span(NamedTuple):

@@ -1,0 +1,57 @@
+"""Every store passes the same contract."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.typing import NDArray
+
+import fernwood
+from fernwood.store import Store, disk, writer
+from tests.contracts.store_contract import N_ROWS, StoreContract, contract_table
+
+
+def frame() -> pd.DataFrame:
+    table, names, _ = contract_table()
+    return pd.DataFrame(table, columns=names)
+
+
+class TestMemoryStore(StoreContract):
+    @pytest.fixture
+    def store(self) -> Store:
+        return fernwood.ingest(frame(), target=contract_table()[2])
+
+
+class TestDiskStore(StoreContract):
+    @pytest.fixture
+    def store(self, tmp_path: Path) -> Store:
+        return fernwood.ingest(frame(), tmp_path / "s.fern", target=contract_table()[2])
+
+    def test_any_numpy_user_can_open_it(self, store: disk.DiskStore, values: NDArray[np.float64]) -> None:
+        np.testing.assert_array_equal(np.load(store.path / "codes.npy"), self.expected(values))
+
+
+class TestShardedStore(TestDiskStore):
+    @pytest.fixture
+    def store(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
+        monkeypatch.setattr(writer.DiskWriter.__init__, "__defaults__", (10 * N_ROWS,))
+        monkeypatch.setattr(writer, "RECORDS_A_GROUP", 7)
+        return fernwood.ingest(frame(), tmp_path / "s.fern", target=contract_table()[2])
+
+    def test_any_numpy_user_can_open_it(self, store: disk.DiskStore, values: NDArray[np.float64]) -> None:
+        shards = sorted(store.path.glob("codes-*.npy"))
+        assert [np.load(shard).shape[0] for shard in shards] == [10, 10, 10, 7]
+        np.testing.assert_array_equal(np.concatenate([np.load(shard) for shard in shards]), self.expected(values))
+
+
+class TestRowView(StoreContract):
+    @pytest.fixture
+    def rows(self) -> NDArray[np.int64]:
+        return np.random.default_rng(1).permutation(N_ROWS)[:25]
+
+    @pytest.fixture
+    def store(self, tmp_path: Path, rows: NDArray[np.int64]) -> Store:
+        return fernwood.ingest(frame(), tmp_path / "s.fern", target=contract_table()[2]).rows(rows)

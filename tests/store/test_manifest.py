@@ -1,0 +1,116 @@
+"""Damage of any kind is seen: flipped bytes, missing and cut-off files, manifests of other versions and from strangers."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import fernwood
+from fernwood.errors import StoreError
+from fernwood.store import writer
+from fernwood.store.manifest import MANIFEST_NAME, digest
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("stores") / "s.fern"
+    rng = np.random.default_rng(0)
+    fernwood.ingest(rng.standard_normal((40, 30)), path, target=rng.integers(0, 2, 40), weights=np.ones(40))
+    return path
+
+
+@pytest.fixture
+def store(original: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(original, tmp_path / "s.fern"))
+
+
+def rewrite(store: Path, **changes: object) -> None:
+    """Change a manifest and give it a checksum that fits, as a stranger could."""
+    entries = json.loads((store / MANIFEST_NAME).read_text()) | changes
+    entries["checksum"] = "0" * 32
+    blank = (json.dumps(entries, indent=1) + "\n").encode()
+    (store / MANIFEST_NAME).write_bytes(blank.replace(b'"' + b"0" * 32 + b'"\n}', f'"{digest(blank)}"\n}}'.encode()))
+
+
+@pytest.mark.parametrize("name", [MANIFEST_NAME, "codes.npy", "columns.parquet", "rows.parquet"])
+def test_a_flipped_bit_anywhere_is_found(store: Path, name: str) -> None:
+    path = store / name
+    whole = path.read_bytes()
+    rng = np.random.default_rng(3)
+    places = {0, 1, len(whole) - 1, *rng.integers(0, len(whole), 60).tolist()}
+    for place in places:
+        damaged = bytearray(whole)
+        damaged[place] ^= 1 << int(rng.integers(8))
+        path.write_bytes(damaged)
+        with pytest.raises(StoreError):
+            fernwood.open(store).verify()
+    path.write_bytes(whole)
+    fernwood.open(store).verify()
+
+
+@pytest.mark.parametrize("name", ["codes.npy", "columns.parquet", "rows.parquet"])
+def test_a_missing_or_cut_off_file_is_found_on_opening(store: Path, name: str) -> None:
+    whole = (store / name).read_bytes()
+    (store / name).write_bytes(whole[:-1])
+    with pytest.raises(StoreError, match=f"'{name}' of 's.fern' has {len(whole) - 1} bytes where {len(whole)} were"):
+        fernwood.open(store)
+    (store / name).unlink()
+    with pytest.raises(StoreError, match=f"lacks its file '{name}'"):
+        fernwood.open(store)
+
+
+def test_a_missing_shard_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(writer.DiskWriter.__init__, "__defaults__", (100,))
+    fernwood.ingest(np.random.default_rng(0).random((40, 9)), tmp_path / "s.fern")
+    (tmp_path / "s.fern" / "codes-00002.npy").unlink()
+    with pytest.raises(StoreError, match="lacks its file 'codes-00002.npy'"):
+        fernwood.open(tmp_path / "s.fern")
+
+
+def test_a_newer_format_is_named(store: Path) -> None:
+    rewrite(store, version=2)
+    with pytest.raises(StoreError, match="store format 2, this Fernwood reads up to 1; update Fernwood"):
+        fernwood.open(store)
+
+
+@pytest.mark.parametrize("name", ["../codes.npy", "/etc/passwd", "..\\x", ".hidden"])
+def test_a_manifest_cannot_point_outside(store: Path, name: str) -> None:
+    entries = json.loads((store / MANIFEST_NAME).read_text())
+    rewrite(store, codes=[entries["codes"][0] | {"name": name}])
+    with pytest.raises(StoreError, match="names a file outside of it"):
+        fernwood.open(store)
+
+
+@pytest.mark.parametrize("changes", [{"codes": 3}, {"columns": None}, {"extra": 1}, {"rows": {"name": "x"}}])
+def test_a_manifest_of_another_shape_is_damaged(store: Path, changes: dict[str, object]) -> None:
+    rewrite(store, **changes)
+    with pytest.raises(StoreError, match="manifest of 's.fern' is damaged"):
+        fernwood.open(store)
+
+
+@pytest.mark.parametrize(
+    "content", ["", "{", "[]", "null", '{"format": "other", "version": 1, "checksum": ""}', "[" * 100_000]
+)
+def test_other_files_are_no_manifest(store: Path, content: str) -> None:
+    (store / MANIFEST_NAME).write_text(content)
+    with pytest.raises(StoreError):
+        fernwood.open(store)
+
+
+def test_a_directory_or_nothing_is_no_store(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="is not a Fernwood store: it has no manifest.json"):
+        fernwood.open(tmp_path)
+    with pytest.raises(StoreError, match="there is no store"):
+        fernwood.open(tmp_path / "nothing.fern")
+
+
+def test_damaged_codes_name_the_column(store: Path) -> None:
+    codes = bytearray((store / "codes.npy").read_bytes())
+    codes[128 + 40 * 7] ^= 1
+    (store / "codes.npy").write_bytes(codes)
+    with pytest.raises(StoreError, match=r"the codes of 1 of 30 columns do not fit their checksums, first 'x7'"):
+        fernwood.open(store).verify()

@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from fernwood.budget import available, default_budget, parse_size, peak_resident, resident, shown_size
+from fernwood.errors import ParameterError
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [
+        ("1", 1),
+        ("512MB", 512_000_000),
+        ("512 mb", 512_000_000),
+        ("1.5GB", 1_500_000_000),
+        ("1GiB", 2**30),
+        ("2k", 2000),
+        (4096, 4096),
+        (1e6, 1_000_000),
+    ],
+)
+def test_sizes(text: str | float, size: int) -> None:
+    assert parse_size(text) == size
+
+
+@pytest.mark.parametrize("bad", ["", "MB", "-1MB", "12 parsecs", "1e3MB", 0, -5, float("nan"), float("inf")])
+def test_bad_sizes_are_refused(bad: str | float) -> None:
+    with pytest.raises(ParameterError, match="give a positive size"):
+        parse_size(bad)
+
+
+def test_shown_sizes() -> None:
+    assert [shown_size(s) for s in (0, 999, 1000, 2_345_678, 5e9, 1e13)] == [
+        "0 B",
+        "999 B",
+        "1.0 kB",
+        "2.3 MB",
+        "5.0 GB",
+        "10.0 TB",
+    ]
+
+
+def test_resident_follows_what_is_held() -> None:
+    before = resident()
+    held = np.ones(40_000_000, np.uint8)
+    assert resident() - before > 30_000_000
+    assert peak_resident() >= resident() - 4_000_000
+    assert len(held)
+
+
+def test_default_is_half_of_what_is_there() -> None:
+    assert 0.3 * available() < default_budget() < 0.7 * available()

@@ -1,0 +1,97 @@
+"""Who may import whom, and how light importing is."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import fernwood
+
+SOURCE = Path(fernwood.__file__).parent
+
+FREE = {"errors", "seeds", "budget", "files", "kernels"}
+"""What every room may import, but for `theory`; see decisions 0001 and 0004."""
+
+FLOW = ["sources", "store", "subspace", "learner", "importance", "relevance", "result", "report"]
+
+ALLOWED = {
+    "errors": set(),
+    "seeds": {"errors"},
+    "budget": {"errors"},
+    "files": {"errors"},
+    "kernels": set(),
+    "theory": {"errors", "seeds"},
+    **{room: FREE | set(FLOW[:i]) for i, room in enumerate(FLOW)},
+    "run": FREE | {"sources", "store", "theory", "result"},
+    "search": FREE | set(FLOW[:-1]) | {"run", "theory"},
+    "selectors": FREE | set(FLOW[:-1]) | {"run", "theory", "search"},
+    "models": FREE | set(FLOW[:-1]) | {"run", "theory", "search"},
+    "datasets": FREE | {"sources", "store"},
+}
+
+
+def imported_rooms(path: Path) -> set[str]:
+    """The rooms that a module imports anywhere in its text, inside functions too."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        modules = []
+        if isinstance(node, ast.Import):
+            modules = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: imports are absolute"
+            modules = [node.module or ""]
+            if node.module == "fernwood":
+                modules = [f"fernwood.{alias.name}" for alias in node.names]
+        found |= {module.split(".")[1] for module in modules if module.startswith("fernwood.")}
+    return found
+
+
+def modules() -> list[Path]:
+    return [path for path in sorted(SOURCE.rglob("*.py")) if path != SOURCE / "__init__.py"]
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(SOURCE)))
+def test_a_module_imports_only_earlier_rooms(path: Path) -> None:
+    room = path.relative_to(SOURCE).parts[0].removesuffix(".py")
+    if room == "cli":
+        return  # the command line may use everything
+    assert room in ALLOWED, f"room {room} has no rule yet"
+    assert imported_rooms(path) - {room} <= ALLOWED[room]
+
+
+def test_the_rule_sees_an_import_against_the_flow(tmp_path: Path) -> None:
+    module = tmp_path / "bad.py"
+    module.write_text("def f():\n    from fernwood.cli import app\n    import fernwood.store.disk\n")
+    assert imported_rooms(module) == {"cli", "store"}
+
+
+def test_every_public_name_loads() -> None:
+    for name in fernwood.__all__:
+        assert getattr(fernwood, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = fernwood.nothing
+
+
+def test_import_is_light() -> None:
+    """Under 0.3 s, and neither NumPy nor anything that compiles is loaded."""
+    check = (
+        "import sys, time; t = time.perf_counter(); import fernwood; t = time.perf_counter() - t; "
+        "heavy = {'numpy', 'numba', 'pyarrow', 'scipy', 'sklearn', 'pandas', 'typer'} & set(sys.modules); print(t, *heavy)"
+    )
+    seconds = []
+    for _ in range(3):
+        output = subprocess.run(
+            [sys.executable, "-c", check], capture_output=True, text=True, check=True
+        ).stdout.split()
+        assert output[1:] == []
+        seconds.append(float(output[0]))
+    assert min(seconds) < 0.3
+
+
+def test_reading_numbers_compiles_nothing() -> None:
+    check = "import sys, numpy, fernwood; fernwood.ingest(numpy.eye(3)); print('numba' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True).stdout == "False\n"
