@@ -13,12 +13,13 @@ import fernwood
 
 SOURCE = Path(fernwood.__file__).parent
 
-FREE = {"errors", "seeds", "budget", "files", "kernels"}
-"""What every room may import, but for `theory`; see decisions 0001 and 0004."""
+FREE = {"version", "errors", "seeds", "budget", "files", "kernels"}
+"""What every room may import, but for `theory`; see decision 0001."""
 
 FLOW = ["sources", "store", "subspace", "learner", "importance", "relevance", "result", "report"]
 
 ALLOWED = {
+    "version": set(),
     "errors": set(),
     "seeds": {"errors"},
     "budget": {"errors"},

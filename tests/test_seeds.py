@@ -17,7 +17,7 @@ def test_none_is_fresh_every_time() -> None:
 
 def test_a_generator_gives_its_next_draw() -> None:
     assert entropy(np.random.default_rng(3)) == entropy(np.random.default_rng(3))
-    assert entropy(np.random.RandomState(3)) == entropy(np.random.RandomState(3))  # noqa: NPY002
+    assert entropy(np.random.RandomState(3)) == entropy(np.random.RandomState(3))
 
 
 @pytest.mark.parametrize("bad", [-1, 1.5, "1", True])

@@ -78,6 +78,14 @@ def ingest_short(bench: Bench) -> Outcome:
     return figures, {"peak ≤ 512 MB": peak <= 512e6, "opens in < 1 s": opened < 1, "info in < 2 s": info.seconds < 2}
 
 
+def bins(bench: Bench) -> Outcome:
+    """What quantile bins cost a forest: accuracy on raw values, on default codes and with 255 bins."""
+    figures = json.loads(bench.script("bin_accuracy.py").output)
+    raw = {key: value for key, value in figures.items() if key.endswith("_raw_accuracy")}
+    kept = all(figures[key.replace("_raw_", "_default_")] >= value - 0.01 for key, value in raw.items())
+    return figures, {"default codes within 0.01 of raw values": kept}
+
+
 def _ingest(bench: Bench, table: str, memory: str) -> list[str]:
     path = bench.scratch / table
     target = str(bench.scratch / f"{table}.target.npy")

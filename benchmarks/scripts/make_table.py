@@ -1,4 +1,4 @@
-"""Write a table of standard normals, and a target beside it: make_table.py FILE ROWS COLUMNS (.npy float32, or .csv)."""
+"""Write standard normals, and a target beside them: make_table.py FILE ROWS COLUMNS (.npy float32, or .csv)."""
 
 import sys
 from pathlib import Path

@@ -5,6 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from fernwood.version import __version__
+
 if TYPE_CHECKING:
     from fernwood.errors import (
         BudgetError,
@@ -16,8 +18,6 @@ if TYPE_CHECKING:
         TargetError,
     )
     from fernwood.store import Store, ingest, open_store as open  # noqa: A004
-
-__version__ = "0.1.0"
 
 # Public names and where they live; a name is loaded when it is first used (PEP 562), so that importing is light.
 _HOMES = {

@@ -10,7 +10,14 @@ from pathlib import Path
 
 from fernwood.errors import ParameterError
 
-__all__ = ["available", "default_budget", "parse_size", "peak_resident", "resident", "shown_size"]
+__all__ = [
+    "available",
+    "default_budget",
+    "parse_size",
+    "peak_resident",
+    "resident",
+    "shown_size",
+]
 
 _UNITS = {
     "": 1,

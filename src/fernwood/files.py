@@ -36,12 +36,7 @@ class FileReader:
 
     def read_into(self, buffer: memoryview, offset: int) -> None:
         """Fill the buffer with the bytes at `offset`; a file that ends before that is an error."""
-        done = 0
-        while done < len(buffer):
-            got = os.preadv(self._descriptor, [buffer[done:]], offset + done)
-            if got == 0:
-                raise OSError(errno.EIO, f"the file ends at byte {offset + done}", str(self.path))
-            done += got
+        _read_all(self._descriptor, buffer, offset, self.path)
 
     def read(self, size: int, offset: int) -> bytes:
         """The `size` bytes at `offset`."""
@@ -104,12 +99,7 @@ class FileWriter(io.RawIOBase):
 
     def read_into(self, buffer: memoryview, offset: int) -> None:
         """Read back what was written, by position."""
-        done = 0
-        while done < len(buffer):
-            got = os.preadv(self._descriptor, [buffer[done:]], offset + done)
-            if got == 0:
-                raise OSError(errno.EIO, f"the file ends at byte {offset + done}", str(self.path))
-            done += got
+        _read_all(self._descriptor, buffer, offset, self.path)
 
     def close(self) -> None:
         """Sync and give the descriptor back; closing twice is fine."""
@@ -126,6 +116,16 @@ class FileWriter(io.RawIOBase):
         """Close without waiting for the disk: the file is about to be removed."""
         self._sync = False
         self.close()
+
+
+def _read_all(descriptor: int, buffer: memoryview, offset: int, path: Path) -> None:
+    """Fill the buffer from a place in a file, however many reads it takes."""
+    done = 0
+    while done < len(buffer):
+        got = os.preadv(descriptor, [buffer[done:]], offset + done)
+        if got == 0:
+            raise OSError(errno.EIO, f"the file ends at byte {offset + done}", str(path))
+        done += got
 
 
 @contextmanager
@@ -173,7 +173,12 @@ def _take_place(staging: Path, path: Path) -> None:
     replacing = path.exists()
     if replacing:
         path.rename(retired)
-    staging.rename(path)
+    try:
+        staging.rename(path)
+    except BaseException:
+        if replacing:
+            retired.rename(path)
+        raise
     _sync_directory(path.parent)
     if replacing:
         remove_tree(retired)

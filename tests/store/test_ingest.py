@@ -167,6 +167,25 @@ def test_the_least_budget_it_names_is_enough() -> None:
     assert fernwood.ingest(table, memory=caught.value.least).n_columns == 5
 
 
+@pytest.mark.parametrize("header", ["label\n", ""])
+def test_a_target_file_of_words(tmp_path: Path, header: str) -> None:
+    (tmp_path / "y.csv").write_text(header + "case\ncontrol\ncase\ncase\n")
+    store = fernwood.ingest(RNG.random((4, 3)), target=tmp_path / "y.csv")
+    assert store.target is not None
+    assert [store.target.classes[i] for i in store.target.values] == ["case", "control", "case", "case"]
+
+
+@pytest.mark.parametrize("shape", [(4,), (4, 1)])
+def test_a_target_file_of_numbers(tmp_path: Path, shape: tuple[int, ...]) -> None:
+    np.save(tmp_path / "y.npy", np.array([0, 1, 1, 0]).reshape(shape))
+    store = fernwood.ingest(RNG.random((4, 3)), target=str(tmp_path / "y.npy"))
+    assert store.target is not None
+    assert (store.target.name, store.target.values.tolist()) == ("y", [0, 1, 1, 0])
+    (tmp_path / "y.npy").write_bytes(b"\x93NUMPY")
+    with pytest.raises(SourceError, match="'y.npy' is not a whole .npy file"):
+        fernwood.ingest(RNG.random((4, 3)), target=tmp_path / "y.npy")
+
+
 def test_infinite_values_are_refused_with_their_place() -> None:
     table = np.zeros((4, 3))
     table[2, 1] = -np.inf

@@ -14,8 +14,8 @@ from typing import Annotated, Any
 
 import typer
 
-from fernwood import __version__
 from fernwood.errors import FernwoodError
+from fernwood.version import __version__
 
 __all__ = ["app", "main"]
 
@@ -43,27 +43,34 @@ def _options(
 ) -> None: ...
 
 
-class _Terminated(KeyboardInterrupt):
-    """SIGTERM, which stops as cleanly as Ctrl-C."""
+class _Stopped(BaseException):
+    """Ctrl-C or SIGTERM; not a KeyboardInterrupt, which Typer would take for itself."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.exit_code = 128 + number
 
 
-def _terminate(*_: Any) -> None:
-    raise _Terminated
+def _stop(number: int, _: Any) -> None:
+    raise _Stopped(number)
 
 
 def main() -> None:
     """Run the command line and turn every outcome into an exit code."""
-    from fernwood.cli import demo, ingest, info  # noqa: F401, I001  (importing a command registers it, in this order)
+    from fernwood.cli.lean import return_freed_memory
 
-    signal.signal(signal.SIGTERM, _terminate)
+    return_freed_memory()
+    from fernwood.cli import ingest, info, demo  # noqa: F401, I001  (importing a command registers it, in this order)
+
+    signal.signal(signal.SIGINT, _stop)
+    signal.signal(signal.SIGTERM, _stop)
     logging.basicConfig(format="%(message)s", level=logging.WARNING)
     logging.getLogger("fernwood").setLevel(logging.INFO)
     try:
-        app(standalone_mode=False)
-    except _Terminated:
-        _finish("stopped; nothing was written", 143)
-    except KeyboardInterrupt:
-        _finish("stopped; nothing was written", 130)
+        # An exit that a command asks for comes back as a number.
+        sys.exit(app(standalone_mode=False))
+    except _Stopped as stop:
+        _finish("stopped; nothing was written", stop.exit_code)
     except FernwoodError as error:
         _finish(str(error), 2)
     except (typer.Exit, typer.Abort) as error:
@@ -73,9 +80,8 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except Exception as error:
-        if type(error).__module__.split(".")[0] in {"click", "typer"} and hasattr(error, "show"):
-            error.show()
-            sys.exit(getattr(error, "exit_code", 2))
+        if type(error).__module__.split(".")[0] in {"click", "typer"} and hasattr(error, "format_message"):
+            _refuse_usage(error)
         if os.environ.get("FERNWOOD_TRACEBACK"):
             raise
         _finish(
@@ -83,6 +89,17 @@ def main() -> None:
             "FERNWOOD_TRACEBACK=1 shows where",
             1,
         )
+
+
+def _refuse_usage(error: Any) -> None:
+    """Say in one sentence what is wrong with the command itself."""
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context is not None else "fernwood"
+    sentence = " ".join(str(error.format_message()).split()).rstrip(".")
+    if not sentence or type(error).__name__ == "NoArgsIsHelpError":
+        error.show()
+        sys.exit(2)
+    _finish(f"{sentence[0].lower()}{sentence[1:]}; {command} --help shows what there is", 2)
 
 
 def _finish(sentence: str, code: int) -> None:

@@ -11,6 +11,7 @@ import typer
 
 from fernwood.budget import parse_size, peak_resident, resident, shown_size
 from fernwood.cli import app
+from fernwood.cli.lean import keep_pandas_out
 from fernwood.cli.progress import ProgressView
 from fernwood.errors import BudgetError, FernwoodWarning
 
@@ -18,6 +19,8 @@ __all__ = ["ingest_table"]
 
 _MANY_CATEGORIES = Literal["error", "drop", "frequency"]
 _TASKS = Literal["classification", "regression"]
+_LEAST_WORK = 52 * 10**6
+"""What ingesting takes at least, beside what is resident when it begins: quantiser, records to be written, a band."""
 
 
 @app.command("ingest")
@@ -81,13 +84,14 @@ def ingest_table(
     from fernwood.sources.text_format import TextFormat
     from fernwood.store import ingest
 
+    keep_pandas_out()
     started = time.monotonic()
     total = parse_size(memory) if memory else None
     source = open_source(table, TextFormat(**form))  # type: ignore[arg-type]
     # What is resident now (interpreter, libraries, compiled code) is part of what the user allows.
     held = resident()
     if total is not None and total <= held:
-        raise _too_small(total, held + 40_000_000)
+        raise _too_small(total, held, _LEAST_WORK)
     with ProgressView(quiet=quiet) as view, warnings.catch_warnings(record=True) as notes:
         warnings.simplefilter("always", FernwoodWarning)
         try:
@@ -101,7 +105,7 @@ def ingest_table(
         except BudgetError as error:
             if total is None:
                 raise
-            raise _too_small(total, error.least + held) from error
+            raise _too_small(total, held, error.least) from error
     if quiet:
         return
     for note in notes:
@@ -114,7 +118,9 @@ def ingest_table(
     )
 
 
-def _too_small(total: int, least: int) -> BudgetError:
+def _too_small(total: int, held: int, work: int) -> BudgetError:
+    # Rounded up with a megabyte to spare, since what Python and libraries take differs a little from run to run.
+    least = (held + max(work, _LEAST_WORK) + 2 * 10**6) // 10**6 * 10**6
     return BudgetError(
         f"--memory {shown_size(total)} is too small, Python and libraries included; "
         f"at least {shown_size(least)} would do",

@@ -13,7 +13,7 @@ from fernwood.kernels.text import CELL_FIELDS, Dialect, copy_cells, count_cells,
 
 def _compile_text() -> None:
     text = np.frombuffer(b'1,"a"\n', np.uint8).copy()
-    dialect = Dialect(ord(","), ord('"'), ord("."), np.frombuffer(b"NA", np.uint8).copy(), np.array([2]))
+    dialect = Dialect(ord(","), ord('"'), ord("."), np.frombuffer(b"NA", np.uint8).copy(), np.array([2]), False)
     cells = np.empty((4, CELL_FIELDS), np.int64)
     count_cells(text, True, dialect, np.zeros(2, np.int64))
     state = np.zeros(5, np.int64)

@@ -50,17 +50,21 @@ CELL_FIELDS = 6
 _NEWLINE, _RETURN, _SPACE = 10, 13, 32
 _PLUS, _MINUS, _ZERO, _SMALL_E, _LARGE_E = 43, 45, 48, 101, 69
 _POWERS = 10.0 ** np.arange(23)  # exact doubles
-_LARGEST_EXACT = 2**53
+_LARGEST_EXACT = np.uint64(2**53)  # unsigned: Numba would compare with a signed number as doubles, rounded
 
 
 class Dialect(NamedTuple):
-    """How text is written: three bytes (a quote of 0 is none), and the words for a missing value, joined."""
+    """How text is written: three bytes (a quote of 0 is none), and the words for a missing value, joined.
+
+    `numbers_too` says that one of the words looks like a number, such as −9, so that numbers are held against them.
+    """
 
     delimiter: int
     quote: int
     decimal: int
     words: NDArray[np.uint8]
     word_ends: NDArray[np.int64]
+    numbers_too: bool
 
 
 @njit(nogil=True, cache=True)
@@ -195,6 +199,8 @@ def _cell(text, place, size, final, dialect):
 
     if _at_end(text, i, size, final, dialect.delimiter):
         if digits > 0:
+            if dialect.numbers_too and _is_missing(text, word, i, dialect):
+                return np.nan, i, -1
             number = np.float64(mantissa)
             if mantissa <= _LARGEST_EXACT and significant <= 19 and -22 <= exponent <= 22:
                 number = number * _POWERS[exponent] if exponent >= 0 else number / _POWERS[-exponent]
@@ -228,7 +234,12 @@ def _word(text, word, size, final, dialect):
         i += 1
     if not _at_end(text, i, size, final, dialect.delimiter):
         return np.nan, -1, PLAIN_TEXT
-    end = i
+    return np.nan, i, (-1 if _is_missing(text, word, i, dialect) else PLAIN_TEXT)
+
+
+@njit(nogil=True, cache=True)
+def _is_missing(text, word, end, dialect):
+    """Whether the text from `word` to before `end`, spaces at its end aside, is a word for a missing value."""
     while end > word and text[end - 1] == _SPACE:
         end -= 1
     begin = 0
@@ -238,9 +249,9 @@ def _word(text, word, size, final, dialect):
             for k in range(end - word):
                 same &= text[word + k] == dialect.words[begin + k]
             if same:
-                return np.nan, i, -1
+                return True
         begin = word_end
-    return np.nan, i, PLAIN_TEXT
+    return False
 
 
 @njit(nogil=True, cache=True, inline="always")

@@ -130,6 +130,7 @@ class NpySource(Source):
     def of_memmap(cls, array: np.memmap) -> NpySource | None:
         """The file behind a memory-mapped array, when the array is all of its mapping."""
         whole = array.filename is not None and array.ndim == 2 and type(array.base).__name__ == "mmap"
+        whole = whole and array.mode != "c"  # what was written to a private mapping is not in the file
         if not whole or not (array.flags.c_contiguous or array.flags.f_contiguous):
             return None
         layout = _Layout(array.dtype, array.shape[0], array.shape[1], not array.flags.c_contiguous, array.offset)
@@ -147,7 +148,7 @@ class NpySource(Source):
                 yield reader
                 return
             # Many rows: a band would be slivers of every row. Read the rows once, in order, and turn them.
-            blocks = RowBlocks(len(columns), workspace.scratch, workspace.memory // 2)
+            blocks = RowBlocks(float_type(layout.dtype, self.title), workspace.scratch, workspace.memory // 2)
             height = max(1, workspace.memory // 8 // (layout.n_columns * (layout.dtype.itemsize + 8)))
             try:
                 for first in range(0, layout.n_rows, height):
@@ -210,7 +211,7 @@ class _TurnedReader(Reader):
         self.held = blocks.held
 
     def overhead(self) -> int:
-        return self.n_rows * 8
+        return self.n_rows * 8  # the part of a band that one block gives, at most
 
     def band(self, start: int, stop: int) -> Band:
         return Band.of_numbers(self._blocks.columns(start, stop), self._kind)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CellReader", "cell_texts"]
 
-_NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
+_NUMBER = r"^[+-]?([0-9]+[{0}]?[0-9]*|[{0}][0-9]+)([eE][+-]?[0-9]+)?$"  # {0}: the decimal sign
 _INFINITE = r"(?i)^[+-]?inf(inity)?$"
 _DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?)?$"
 _MOST_WORDS = 2_000_000
@@ -113,7 +113,7 @@ class CellReader:
         unclear = free & ~number
         date = word = unclear
         if unclear.any():
-            number |= unclear & _mask(pc.match_substring_regex(dotted, _NUMBER))
+            number |= unclear & _mask(pc.match_substring_regex(texts, _NUMBER.format(self._decimal)))
             date = unclear & _mask(pc.match_substring_regex(texts, _DATE))
             self._refuse_infinite(unclear & _mask(pc.match_substring_regex(texts, _INFINITE)), texts, cells, owners)
             word = ~missing & ~number & ~date
@@ -143,7 +143,7 @@ class CellReader:
                     f"columns such as {shown(self._name_of(worst))} with --drop (drop=)"
                 )
 
-    def band(self, first: int, values: NDArray[np.float64]) -> Band:
+    def band(self, first: int, values: NDArray[np.floating]) -> Band:
         """The band of wanted columns from `first` on, with words turned into labels; mixed columns are refused."""
         kinds = np.full(len(values), Kind.NUMBER, np.uint8)
         labels: dict[int, pa.Array] = {}

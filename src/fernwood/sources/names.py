@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import fnmatch
+import re
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
@@ -171,13 +172,15 @@ def clean_names(names: Names) -> Names:
     if isinstance(names, NumberedNames):
         return names
     seen: set[str] = set()
+    next_number: dict[str, int] = {}
     cleaned = []
     for i, name in enumerate(names):
         plain = "".join(c if c.isprintable() else " " for c in name).strip() or f"column {i}"
         plain = plain.encode()[: LONGEST_NAME - 32].decode(errors="ignore")
-        unique, n = plain, 2
+        unique, n = plain, next_number.get(plain, 2)
         while unique in seen:
             unique, n = f"{plain} ({n})", n + 1
+        next_number[plain] = n
         seen.add(unique)
         cleaned.append(unique)
     return ListedNames(cleaned)
@@ -194,9 +197,10 @@ def match_names(names: Names, wanted: Sequence[str | int], what: str) -> NDArray
         position = names.find(want) if isinstance(want, str) else None
         if position is None and isinstance(want, str) and any(c in want for c in "*?["):
             found = False
-            pattern = fnmatch.translate(want)
+            # Python's own expressions: Arrow's know no atomic groups, which patterns with two stars become.
+            matches = re.compile(fnmatch.translate(want)).match
             for start, run in names.runs():
-                mask = pc.match_substring_regex(run, pattern.replace("\\Z", "\\z")).to_numpy(zero_copy_only=False)
+                mask = np.fromiter((matches(name) is not None for name in run.to_pylist()), bool, len(run))
                 hits[start : start + len(run)] |= mask
                 found |= bool(mask.any())
             if not found:

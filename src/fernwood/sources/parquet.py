@@ -54,7 +54,12 @@ class _ParquetPart:
             table = self._file.read(columns=names, use_threads=False)
         except (pa.ArrowInvalid, OSError) as error:
             raise _damaged(self._path, "Parquet", error) from error
-        return table.select(names)  # a name with a dot may bring columns that begin like it
+        if table.column_names == names:
+            return table
+        # In file order: a name may stand twice, and one with a dot may bring columns that begin like it.
+        brought = set(table.column_names)
+        place = {i: n for n, i in enumerate(i for i, name in enumerate(self.names) if name in brought)}
+        return table.select([place[i] for i in positions])
 
     def close(self) -> None:
         self._file.close()
@@ -84,7 +89,8 @@ class _IpcPart:
                 table = pa.Table.from_batches([reader.get_batch(i) for i in range(self._n_batches)], reader.schema)
         except (pa.ArrowInvalid, OSError) as error:
             raise _damaged(self._path, "Arrow IPC or Feather", error) from error
-        return table.select([self.names[i] for i in positions])
+        place = {i: n for n, i in enumerate(sorted(positions))}
+        return table.select([place[i] for i in positions])
 
     def close(self) -> None:
         self._file.close()

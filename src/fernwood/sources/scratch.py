@@ -23,7 +23,7 @@ __all__ = ["ColumnBlocks", "RowBlocks"]
 
 
 class _Scratch:
-    """Arrays of float64 put away one after the other: in memory up to a limit, then all of them in a file."""
+    """Arrays of one type put away one after the other: in memory up to a limit, then all of them in a file."""
 
     def __init__(self, directory: Path, limit: int) -> None:
         self._directory = directory
@@ -51,12 +51,12 @@ class _Scratch:
             self._offsets.append(self._file.tell())
             self._file.write(block)
 
-    def read(self, i: int, start: int, out: NDArray[np.float64]) -> None:
+    def read(self, i: int, start: int, out: NDArray[np.floating]) -> None:
         """Fill `out`, contiguous, with block i from its element `start` on."""
         if self._file is None:
             out.reshape(-1)[:] = self._blocks[i].reshape(-1)[start : start + out.size]
         else:
-            self._file.read_into(out.data.cast("B"), self._offsets[i] + start * 8)
+            self._file.read_into(out.data.cast("B"), self._offsets[i] + start * out.itemsize)
 
     def close(self) -> None:
         self._blocks.clear()
@@ -68,9 +68,9 @@ class _Scratch:
 class RowBlocks:
     """Blocks of rows in, columns out."""
 
-    def __init__(self, n_columns: int, directory: Path, limit: int) -> None:
+    def __init__(self, dtype: np.dtype[np.floating], directory: Path, limit: int) -> None:
         self.n_rows = 0
-        self._n_columns = n_columns
+        self._dtype = dtype
         self._heights: list[int] = []
         self._scratch = _Scratch(directory, limit)
 
@@ -81,16 +81,16 @@ class RowBlocks:
 
     def append(self, rows: NDArray[np.generic]) -> None:
         """Take a block of whole rows, shape (rows, columns)."""
-        self._scratch.append(turned(rows, np.dtype(np.float64)))
+        self._scratch.append(turned(rows, self._dtype))
         self._heights.append(len(rows))
         self.n_rows += len(rows)
 
-    def columns(self, start: int, stop: int) -> NDArray[np.float64]:
+    def columns(self, start: int, stop: int) -> NDArray[np.floating]:
         """The columns from `start` to before `stop`, shape (columns, rows)."""
-        out = np.empty((stop - start, self.n_rows))
+        out = np.empty((stop - start, self.n_rows), self._dtype)
         row = 0
         for i, height in enumerate(self._heights):
-            part = np.empty((stop - start, height))
+            part = np.empty((stop - start, height), self._dtype)
             self._scratch.read(i, start * height, part)
             out[:, row : row + height] = part
             row += height

@@ -187,6 +187,7 @@ class TextSource(Source):
         while True:
             outcome = int(parse_cells(feed.text, feed.final, self._dialect, slots, state, values, cells))
             if outcome not in {HUNGRY, FULL}:
+                cell_texts(feed.text, cells[: state[4]], self.title)  # a quote left open explains it better
                 self._refuse_ragged(outcome, int(state[3]), int(state[2]))
             done = outcome == HUNGRY and feed.final
             whole = done or state[1] == len(values)
@@ -239,7 +240,7 @@ class TextSource(Source):
             slots[columns[place]] = -2 - place
         height = self._block_height(len(columns), workspace.memory)
         values = np.empty((height, len(columns)))
-        blocks = RowBlocks(len(columns), workspace.scratch, workspace.memory // 2)
+        blocks = RowBlocks(np.dtype(np.float64), workspace.scratch, workspace.memory // 2)
         skip_header = self.has_header
         with self._feed() as feed:
             try:
@@ -283,8 +284,9 @@ class TextSource(Source):
                         words.settle(feed.text, parsed.cells[wanted], owners[wanted], values)
                     if parsed.rows:
                         lines = np.flatnonzero(place_of[first : first + parsed.rows] >= 0)
-                        blocks.append(values[lines])
-                        kept.append(place_of[first + lines])
+                        if len(lines):
+                            blocks.append(values[lines])
+                            kept.append(place_of[first + lines])
                         first += parsed.rows
                     workspace.progress(Progress("reading", feed.position, self.n_bytes, "bytes"))
                 del values
@@ -295,14 +297,14 @@ class TextSource(Source):
     def _pass_header(self, feed: _Feed) -> None:
         """Leave the feed at the second line."""
         state = np.array([_first_text(feed), 0], np.int64)
-        while not count_cells(feed.text, feed.final, self._dialect, state):
-            if feed.final:
-                break
+        begin, ended = int(state[0]), False
+        while not ended:
+            ended = bool(count_cells(feed.text, feed.final, self._dialect, state)) or feed.final
+            # A quoted name may hold line ends; of CRLF, the second half is passed over as a blank line.
+            feed.line += int(np.count_nonzero(feed.text[begin : state[0]] == ord("\n")))
             feed.advance(int(state[0]))
-            state[0] = 0
-        feed.advance(int(state[0]))
+            begin = state[0] = 0
         feed.start = 0
-        feed.line += 1
 
     def _block_height(self, width: int, memory: int) -> int:
         """Lines of a block, of which memory holds two at a time: as they were read, and turned."""
@@ -365,7 +367,8 @@ def _dialect(form: TextFormat, text: NDArray[np.uint8], path: Path) -> Dialect:
     joined = np.frombuffer(b"".join(words), np.uint8).copy()
     ends = np.cumsum([len(word) for word in words], dtype=np.int64)
     delimiter = form.delimiter or _likely_delimiter(text.tobytes(), path, form.decimal)
-    return Dialect(ord(delimiter), ord('"'), ord(form.decimal), joined, ends)
+    numbers_too = any(set(word) & set("0123456789") for word in form.missing)
+    return Dialect(ord(delimiter), ord('"'), ord(form.decimal), joined, ends, numbers_too)
 
 
 def _likely_delimiter(text: bytes, path: Path, decimal: str) -> str:
@@ -377,4 +380,6 @@ def _likely_delimiter(text: bytes, path: Path, decimal: str) -> str:
     best = max(counts, key=lambda c: counts[c])
     if counts[best]:
         return best
-    return " " if {".txt", ".dat"} & {s.lower() for s in path.suffixes} and b" " in outside.strip() else best
+    if {".txt", ".dat"} & {s.lower() for s in path.suffixes} and b" " in outside.strip():
+        return " "
+    return "," if decimal != "," else ";"

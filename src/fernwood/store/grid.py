@@ -20,7 +20,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Grids", "bit_length", "from_keys", "pack_grids", "to_keys", "unpack_grids"]
+__all__ = ["Grids", "bit_length", "from_keys", "join_grids", "pack_grids", "to_keys", "unpack_grids"]
 
 _LOWEST = np.iinfo(np.int64).min
 
@@ -77,6 +77,18 @@ def pack_grids(keys: NDArray[np.int64], lengths: NDArray[np.int64]) -> Grids:
     offsets = np.zeros(len(lengths) + 1, np.int64)
     np.cumsum(np.maximum(lengths - 1, 0), out=offsets[1:])
     return Grids(shift.astype(np.uint8), origin, lengths, offsets, steps[inner])
+
+
+def join_grids(parts: list[Grids]) -> Grids:
+    """The grids of several groups of columns as one."""
+    shift, origin, lengths = (
+        np.concatenate([part[i] for part in parts]) if parts else np.empty(0, dtype)
+        for i, dtype in enumerate((np.uint8, np.int64, np.int64))
+    )
+    steps = np.concatenate([part.steps for part in parts]) if parts else np.empty(0, np.uint64)
+    offsets = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(np.maximum(lengths - 1, 0), out=offsets[1:])
+    return Grids(shift, origin, lengths, offsets, steps)
 
 
 def unpack_grids(grids: Grids) -> list[NDArray[np.float64]]:

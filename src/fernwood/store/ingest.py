@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import errno
-import os
 import tempfile
 import warnings
 from contextlib import contextmanager
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -20,29 +18,30 @@ from fernwood.errors import (
     ParameterError,
     SourceError,
     StoreError,
-    TargetError,
     shown,
 )
 from fernwood.files import appearing_directory
 from fernwood.sources import open_source
-from fernwood.sources.base import Band, Progress, Workspace
-from fernwood.sources.names import as_position, check_names, clean_names as cleaned, match_names
+from fernwood.sources.base import Progress, Workspace
+from fernwood.sources.names import check_names, clean_names as cleaned
 from fernwood.sources.text_format import MISSING_WORDS, TextFormat
 from fernwood.store.columns import ManyCategories, code_band, settle_categories
 from fernwood.store.disk import open_store
+from fernwood.store.given import GivenRoles
 from fernwood.store.manifest import MANIFEST_NAME
 from fernwood.store.quantise import MAX_CODES, bin_count
-from fernwood.store.roles import Roles, Task, make_groups, make_target, make_weights
+from fernwood.store.roles import Roles, Task
 from fernwood.store.suspects import Suspects
 from fernwood.store.writer import RECORDS_A_GROUP, DiskWriter, MemoryWriter
+from fernwood.version import __version__
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from fernwood.sources.base import ProgressCallback, Reader, Source
-    from fernwood.sources.names import Names
     from fernwood.store.base import Store
 
 __all__ = ["ingest"]
@@ -147,7 +146,7 @@ def ingest(
         table.names = cleaned(table.names)
     check_names(table.names)
     job = _Job(table, budget, bins, many_categories, progress or _silent)
-    plan = _Roles(table.names, target=target, weights=weights, groups=groups, task=task)
+    plan = GivenRoles(table.names, target=target, weights=weights, groups=groups, task=task)
     wanted = plan.candidates(columns, drop)
     with _disk_troubles(path):
         if path is None:
@@ -179,7 +178,7 @@ class _Job:
         self._many_categories = many_categories
         self._progress = progress
 
-    def to_memory(self, plan: _Roles, wanted: NDArray[np.int64], scratch: Path) -> Store:
+    def to_memory(self, plan: GivenRoles, wanted: NDArray[np.int64], scratch: Path) -> Store:
         with self._reading(plan, wanted, scratch) as (reader, roles, bins):
             # The codes stay, so they come off the budget that bands may use.
             writer = MemoryWriter(reader.n_rows, len(wanted))
@@ -195,19 +194,21 @@ class _Job:
         self._refuse_nothing(writer.n_columns)
         return writer.finish(roles, notes)
 
-    def to_disk(self, plan: _Roles, wanted: NDArray[np.int64], directory: Path) -> None:
+    def to_disk(self, plan: GivenRoles, wanted: NDArray[np.int64], directory: Path) -> None:
         with self._reading(plan, wanted, directory) as (reader, roles, bins):
             writer = DiskWriter(directory, reader.n_rows, bins)
             try:
                 notes = self._fill(writer.append, reader, roles, wanted, bins, len(plan.positions), kept=0)
                 self._refuse_nothing(writer.n_columns)
                 source = self._table.title.strip("'")
-                writer.finish(roles, notes, source, self._table.n_bytes, f"fernwood {version('fernwood')}")
+                writer.finish(roles, notes, source, self._table.n_bytes, f"fernwood {__version__}")
             finally:
                 writer.abandon()
 
     @contextmanager
-    def _reading(self, plan: _Roles, wanted: NDArray[np.int64], scratch: Path) -> Iterator[tuple[Reader, Roles, int]]:
+    def _reading(
+        self, plan: GivenRoles, wanted: NDArray[np.int64], scratch: Path
+    ) -> Iterator[tuple[Reader, Roles, int]]:
         columns = np.concatenate((plan.positions, wanted))
         workspace = Workspace(self._budget - _SPARE_BYTES, scratch, self._progress)
         try:
@@ -247,7 +248,7 @@ class _Job:
         """How many columns a band has: as many as fit."""
         record = 8 * min(max(bins, min(reader.n_rows, MAX_CODES)), MAX_CODES) + 160
         fixed = _SPARE_BYTES + kept + reader.held + 3 * record * RECORDS_A_GROUP + _quantising_bytes(reader.n_rows)
-        a_column = reader.n_rows * (8 + 1 + 1) + reader.overhead() + 2 * record
+        a_column = reader.n_rows * (8 + 1 + 1) + reader.overhead() + 3 * record
         room = min(self._budget - fixed, _BAND_BYTES)
         if room < a_column:
             raise self._too_small(fixed - reader.held + a_column)
@@ -267,101 +268,6 @@ class _Job:
 
 def _quantising_bytes(n_rows: int) -> int:
     return 40 * max(n_rows, 2**17)
-
-
-class _Roles:
-    """Where target, weights and groups come from: columns of the table, files, or arrays."""
-
-    def __init__(self, names: Names, *, target: Any, weights: Any, groups: Any, task: Task | None) -> None:
-        self._names = names
-        self._task = task
-        self._inner: dict[str, int] = {}
-        self._outer: dict[str, tuple[str, Any]] = {}
-        for role, given in (("target", target), ("weights", weights), ("groups", groups)):
-            if given is not None:
-                self._place(role, given)
-
-    @property
-    def positions(self) -> NDArray[np.int64]:
-        """Columns of the table that have a role."""
-        return np.array(list(self._inner.values()), np.int64)
-
-    def _place(self, role: str, given: Any) -> None:
-        if isinstance(given, str | os.PathLike):
-            text = os.fspath(given)
-            position = self._names.find(text) if isinstance(given, str) else None
-            if position is None and Path(text).is_file():
-                self._outer[role] = (Path(text).stem, Path(text))
-                return
-            if position is None:
-                position = as_position(text, len(self._names))
-            if position is None:
-                raise TargetError(
-                    f"there is no {role} {shown(text)}: neither a column of the table nor a file"
-                    f"{self._names.nearest(text)}"
-                )
-        elif isinstance(given, int | np.integer) and not isinstance(given, bool):
-            position = as_position(int(given), len(self._names))
-            if position is None:
-                raise TargetError(f"there is no {role} at position {given}; the table has {len(self._names)} columns")
-        else:
-            self._outer[role] = (str(getattr(given, "name", None) or role), given)
-            return
-        if position in self._inner.values():
-            raise TargetError(f"column {shown(self._names[position])} cannot be the {role} and something else at once")
-        self._inner[role] = position
-
-    def candidates(self, columns: Sequence[str | int] | None, drop: Sequence[str | int] | None) -> NDArray[np.int64]:
-        """Positions of the columns that go into the store."""
-        keep = np.ones(len(self._names), bool)
-        if columns:
-            keep[:] = False
-            keep[match_names(self._names, columns, "the column")] = True
-        if drop:
-            keep[match_names(self._names, drop, "the column to drop")] = False
-        keep[self.positions] = False
-        if not keep.any():
-            raise SourceError("no column is left beside the target; keep at least one")
-        return np.flatnonzero(keep)
-
-    def settle(self, reader: Reader) -> Roles:
-        """Read the roles and check them."""
-        bands = {role: reader.band(i, i + 1) for i, role in enumerate(self._inner)}
-        names = {role: self._names[position] for role, position in self._inner.items()}
-        for role, (name, given) in self._outer.items():
-            bands[role] = _outer_band(given, role, reader.n_rows)
-            names[role] = name
-        return Roles(
-            make_target(bands["target"], names["target"], self._task) if "target" in bands else None,
-            make_weights(bands["weights"], names["weights"]) if "weights" in bands else None,
-            make_groups(bands["groups"], names["groups"]) if "groups" in bands else None,
-        )
-
-
-def _outer_band(given: Any, role: str, n_rows: int) -> Band:
-    """A band of one column from a file with one column, an array, a series or a list."""
-    if not isinstance(given, Path):
-        given = _as_column(given)
-    source = open_source(given)
-    if len(source.names) != 1:
-        raise TargetError(f"{source.title}, given as the {role}, has {len(source.names)} columns; it must have one")
-    with (
-        tempfile.TemporaryDirectory(prefix="fernwood-") as scratch,
-        source.reading(np.zeros(1, np.int64), Workspace(2**28, Path(scratch), _silent)) as reader,
-    ):
-        band = reader.band(0, 1)
-    if band.values.shape[1] != n_rows:
-        raise TargetError(
-            f"the {role} has {band.values.shape[1]} values and the table has {n_rows} rows; they must agree"
-        )
-    return band
-
-
-def _as_column(given: Any) -> Any:
-    if hasattr(given, "to_frame"):
-        return given.to_frame(name="y") if hasattr(given, "iloc") else given.to_frame()
-    array = np.asarray(given)
-    return array.reshape(-1, 1) if array.ndim <= 1 else array
 
 
 def _check_choices(task: Task | None, bins: int | None, many_categories: ManyCategories) -> None:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from fernwood.store.grid import Grids, bit_length, pack_grids, to_keys, unpack_grids
+from fernwood.store.grid import Grids, bit_length, join_grids, pack_grids, to_keys, unpack_grids
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -41,7 +41,7 @@ MAX_CODES = 255
 """How many codes a column can have beside the one for missing values."""
 
 _ROWS_A_BIN = 24
-_FEWEST_BINS = 32
+_FEWEST_BINS = 24
 _CELLS_AT_A_TIME = 2**17  # a megabyte of sort keys: stays in a core's cache
 _LAST_KEY = int(to_keys(np.array([np.finfo(np.float64).max]))[0])
 _COARSEST_SHIFT = 42  # ten bits after the leading one: the bounds of a column are within 0.1 % of its extremes
@@ -67,14 +67,14 @@ class Quantised(NamedTuple):
 
 
 def bin_count(n_rows: int) -> int:
-    """How many quantile bins a column of more than 255 distinct values is cut into: one for every 24 rows, 32 to 255.
+    """How many quantile bins a column of more than 255 distinct values is cut into: one for every 24 rows, 24 to 255.
 
     An edge costs about 1.7 bytes on disk, so one for 24 rows adds 0.07 bytes a cell; see decision 0003.
 
     Examples
     --------
     >>> bin_count(300), bin_count(1000), bin_count(1_000_000)
-    (32, 41, 255)
+    (24, 41, 255)
     """
     return min(MAX_CODES, max(_FEWEST_BINS, n_rows // _ROWS_A_BIN))
 
@@ -97,12 +97,10 @@ def quantise(values: NDArray[np.floating], bins: int) -> Quantised:
     codes = np.empty((n_columns, n_rows), np.uint8)
     step = max(1, _CELLS_AT_A_TIME // max(n_rows, 1))
     parts = [_quantise_block(values[i : i + step], bins, codes[i : i + step]) for i in range(0, n_columns, step)]
-    none = np.empty(0, np.int64)
-    keys, lengths, n_missing, exact = (
-        (np.concatenate(field) for field in zip(*parts, strict=True)) if parts else [none] * 4
-    )
-    n_codes = np.where(exact, lengths, lengths - 1)
-    return Quantised(codes, n_codes, n_missing, exact.astype(bool), pack_grids(keys, lengths))
+    grids = join_grids([part.grids for part in parts])
+    n_missing = np.concatenate([part.n_missing for part in parts] or [grids.lengths])
+    exact = np.concatenate([part.exact for part in parts] or [grids.lengths == 0])
+    return Quantised(codes, np.where(exact, grids.lengths, grids.lengths - 1), n_missing, exact, grids)
 
 
 def encode(values: NDArray[np.floating], grids: Grids, exact: NDArray[np.bool_]) -> NDArray[np.uint8]:
@@ -130,10 +128,9 @@ def representatives(grid: NDArray[np.float64], exact: bool) -> NDArray[np.float6
 
 
 class _Block(NamedTuple):
-    """Of some columns: the keys of all grids one after the other, their lengths, and the rest of `Quantised`."""
+    """Of some columns, what `Quantised` has beside the codes."""
 
-    keys: NDArray[np.int64]
-    lengths: NDArray[np.int64]
+    grids: Grids
     n_missing: NDArray[np.int64]
     exact: NDArray[np.bool_]
 
@@ -173,14 +170,14 @@ def _quantise_block(values: NDArray[np.floating], bins: int, codes: NDArray[np.u
 
     above = ordered[column, rank].astype(np.float64)
     if exact.all():
-        return _Block(to_keys(above), lengths, n_missing, exact)
+        return _Block(pack_grids(to_keys(above), lengths), n_missing, exact)
     below = ordered[column, np.maximum(rank - 1, 0)].astype(np.float64)
     last = ordered[np.arange(n_columns), np.maximum(n_present - 1, 0)].astype(np.float64)
     keys = np.where(exact[column], to_keys(above), 0)
     binned = ~exact[column]
     keys[binned], upper = _threshold_keys(below[binned], above[binned], rank[binned], lengths[~exact], last[~exact])
     ends = np.cumsum(lengths)[~exact]
-    return _Block(np.insert(keys, ends, upper), lengths + ~exact, n_missing, exact)
+    return _Block(pack_grids(np.insert(keys, ends, upper), lengths + ~exact), n_missing, exact)
 
 
 def _sort(values: NDArray[np.floating]) -> tuple[NDArray[np.floating], NDArray[np.int64]]:

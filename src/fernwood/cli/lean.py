@@ -1,0 +1,42 @@
+"""A process that holds little: what the command line does so that its memory budget goes to the work."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+import warnings
+from contextlib import suppress
+from types import ModuleType
+
+__all__ = ["keep_pandas_out", "return_freed_memory"]
+
+
+def return_freed_memory() -> None:
+    """Have freed memory handed back to the system at once; call it before pyarrow is imported.
+
+    By itself glibc keeps freed blocks of up to 32 MB for later, and Arrow's own allocator keeps more; both count as
+    resident all the while. With another C library nothing happens.
+    """
+    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
+    m_mmap_threshold = -3
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).mallopt(m_mmap_threshold, 2**22)
+
+
+def keep_pandas_out() -> None:
+    """Spare the 50 MB of pandas, which pyarrow loads with its first value only to recognise data frames.
+
+    The command line has none. pyarrow looks once, finds a version too old to use, and remembers that; whoever needs
+    pandas later still gets it.
+    """
+    if "pandas" not in sys.modules:
+        import pyarrow as pa
+
+        stub = ModuleType("pandas")
+        stub.__version__ = "0.0.0"  # type: ignore[attr-defined]
+        sys.modules["pandas"] = stub
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            pa.scalar(True)
+        del sys.modules["pandas"]

@@ -1,0 +1,152 @@
+"""Where target, weights and groups come from: columns of the table, other files, or arrays."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fernwood.errors import SourceError, TargetError, shown
+from fernwood.sources import open_source
+from fernwood.sources.base import Band, Progress, Workspace
+from fernwood.sources.names import as_position, match_names
+from fernwood.sources.text_format import TextFormat, is_text_name
+from fernwood.store.roles import Roles, Task, make_groups, make_target, make_weights
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from fernwood.sources.base import Reader
+    from fernwood.sources.names import Names
+
+__all__ = ["GivenRoles"]
+
+_MEMORY = 2**28
+
+
+class GivenRoles:
+    """Target, weights and groups as a user gives them, found but not yet read.
+
+    Parameters
+    ----------
+    names
+        Names of the table's columns.
+    target, weights, groups
+        A column by name or position, a path to a file with one column, anything like an array, or None.
+    task
+        What the target asks for, where that was said.
+    """
+
+    def __init__(self, names: Names, *, target: Any, weights: Any, groups: Any, task: Task | None) -> None:
+        self._names = names
+        self._task = task
+        self._inner: dict[str, int] = {}
+        self._outer: dict[str, tuple[str, Any]] = {}
+        for role, given in (("target", target), ("weights", weights), ("groups", groups)):
+            if given is not None:
+                self._place(role, given)
+
+    @property
+    def positions(self) -> NDArray[np.int64]:
+        """Columns of the table that have a role."""
+        return np.array(list(self._inner.values()), np.int64)
+
+    def _place(self, role: str, given: Any) -> None:
+        if isinstance(given, str | os.PathLike):
+            text = os.fspath(given)
+            position = self._names.find(text) if isinstance(given, str) else None
+            if position is None and Path(text).is_file():
+                self._outer[role] = (Path(text).stem, Path(text))
+                return
+            if position is None:
+                position = as_position(text, len(self._names))
+            if position is None:
+                raise TargetError(
+                    f"there is no {role} {shown(text)}: neither a column of the table nor a file"
+                    f"{self._names.nearest(text)}"
+                )
+        elif isinstance(given, int | np.integer) and not isinstance(given, bool):
+            position = as_position(int(given), len(self._names))
+            if position is None:
+                raise TargetError(f"there is no {role} at position {given}; the table has {len(self._names)} columns")
+        else:
+            self._outer[role] = (str(getattr(given, "name", None) or role), given)
+            return
+        if position in self._inner.values():
+            raise TargetError(f"column {shown(self._names[position])} cannot be the {role} and something else at once")
+        self._inner[role] = position
+
+    def candidates(self, columns: Sequence[str | int] | None, drop: Sequence[str | int] | None) -> NDArray[np.int64]:
+        """Positions of the columns that go into the store."""
+        keep = np.ones(len(self._names), bool)
+        if columns:
+            keep[:] = False
+            keep[match_names(self._names, columns, "the column")] = True
+        if drop:
+            keep[match_names(self._names, drop, "the column to drop")] = False
+        keep[self.positions] = False
+        if not keep.any():
+            raise SourceError("no column is left beside the target; keep at least one")
+        return np.flatnonzero(keep)
+
+    def settle(self, reader: Reader) -> Roles:
+        """Read the roles and check them."""
+        bands = {role: reader.band(i, i + 1) for i, role in enumerate(self._inner)}
+        names = {role: self._names[position] for role, position in self._inner.items()}
+        for role, (name, given) in self._outer.items():
+            bands[role] = _outer_band(given, role, reader.n_rows)
+            names[role] = name
+        return Roles(
+            make_target(bands["target"], names["target"], self._task) if "target" in bands else None,
+            make_weights(bands["weights"], names["weights"]) if "weights" in bands else None,
+            make_groups(bands["groups"], names["groups"]) if "groups" in bands else None,
+        )
+
+
+def _outer_band(given: Any, role: str, n_rows: int) -> Band:
+    """A band of one column from a file with one column, an array, a series or a list."""
+    if isinstance(given, Path) and is_text_name(given):
+        # Words without a header look like a name and the rest; the number of rows tells.
+        band = _only_column(given, role, TextFormat())
+        if band.values.shape[1] == n_rows - 1:
+            band = _only_column(given, role, TextFormat(header=False))
+    else:
+        band = _only_column(given if isinstance(given, Path) and given.suffix != ".npy" else _as_column(given), role)
+    if band.values.shape[1] != n_rows:
+        raise TargetError(
+            f"the {role} has {band.values.shape[1]} values and the table has {n_rows} rows; they must agree"
+        )
+    return band
+
+
+def _only_column(given: Any, role: str, form: TextFormat | None = None) -> Band:
+    source = open_source(given, form)
+    if len(source.names) != 1:
+        raise TargetError(f"{source.title}, given as the {role}, has {len(source.names)} columns; it must have one")
+    with (
+        tempfile.TemporaryDirectory(prefix="fernwood-") as scratch,
+        source.reading(np.zeros(1, np.int64), Workspace(_MEMORY, Path(scratch), _silent)) as reader,
+    ):
+        return reader.band(0, 1)
+
+
+def _as_column(given: Any) -> Any:
+    """A table of one column from a series, an array of one dimension, or a file that holds such an array."""
+    if isinstance(given, Path):
+        try:
+            given = np.load(given, allow_pickle=False)
+        except (ValueError, EOFError) as error:
+            raise SourceError(f"{shown(given.name)} is not a whole .npy file of numbers; save it again") from error
+    if hasattr(given, "to_frame"):
+        return given.to_frame(name="y") if hasattr(given, "iloc") else given.to_frame()
+    array = np.asarray(given)
+    return array.reshape(-1, 1) if array.ndim <= 1 else array
+
+
+def _silent(_: Progress) -> None:
+    pass

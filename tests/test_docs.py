@@ -1,0 +1,49 @@
+"""Every Python block of the README and the documents runs, in order, in an empty directory."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_code_blocks_run(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {}
+    for block in re.findall(r"^```python\n(.*?)^```", document.read_text(), re.DOTALL | re.MULTILINE):
+        exec(compile(block, document.name, "exec"), names)
+
+
+def test_links_lead_somewhere() -> None:
+    for document in [*DOCUMENTS, ROOT / "CONTRIBUTING.md"]:
+        for link in re.findall(r"\]\(([^)#:]+)\)", document.read_text()):
+            assert (document.parent / link).exists(), f"{document.name} links to {link}"
+
+
+def test_the_readme_shows_the_two_commands() -> None:
+    text = (ROOT / "README.md").read_text()
+    assert "make demo" in text
+    assert "make test" in text
+
+
+def test_figures_of_the_readme_are_those_measured() -> None:
+    """Every row of the README's table names a case and a figure of the results file, and rounds its last value."""
+    measured = {}
+    for line in (ROOT / "benchmarks" / "results" / "foundation.jsonl").read_text().splitlines():
+        entry = json.loads(line)
+        measured[entry["case"]] = entry["figures"]
+    rows = re.findall(
+        r"^\| .* \| ([\d.,]+) ?([^|]*) \| `([\w-]+)` `(\w+)` \|$", (ROOT / "README.md").read_text(), re.MULTILINE
+    )
+    assert len(rows) >= 8
+    for shown, unit, case, figure in rows:
+        factor = {"MB": 1e6, "MB/s": 1e6, "GB/s": 1e9, "GB": 1e9}.get(unit.strip(), 1)
+        value = measured[case][figure] / factor
+        digits = len(shown.partition(".")[2])
+        assert round(value, digits) == float(shown.replace(",", "")), f"{case} {figure}"
