@@ -70,7 +70,7 @@ def test_a_failure_leaves_what_was_there(tmp_path: Path) -> None:
 def test_leftovers_of_the_dead_go_and_those_of_the_living_stay(tmp_path: Path) -> None:
     dead = tmp_path / ".d.partial-dead"
     dead.mkdir()
-    (dead / "writer.lock").write_text("")
+    (dead / "half").write_text("")
     other = tmp_path / ".d2.partial-dead"
     other.mkdir()
     with appearing_directory(tmp_path / "d", replace=False) as first:
@@ -81,6 +81,17 @@ def test_leftovers_of_the_dead_go_and_those_of_the_living_stay(tmp_path: Path) -
         assert (tmp_path / "d").exists()
         (tmp_path / "d").rename(tmp_path / "taken")
     assert other.exists()
+
+
+def test_an_old_directory_gets_its_name_back(tmp_path: Path) -> None:
+    """A writer was killed between taking the old one away and putting the new one in its place."""
+    retired = tmp_path / ".d.partial-old-1234"
+    retired.mkdir()
+    (retired / "old").write_text("1")
+    with pytest.raises(StoreError, match="exists"), appearing_directory(tmp_path / "d", replace=False):
+        pass
+    assert (tmp_path / "d" / "old").read_text() == "1"
+    assert [p.name for p in tmp_path.iterdir()] == ["d"]
 
 
 def test_an_existing_name_needs_replace(tmp_path: Path) -> None:

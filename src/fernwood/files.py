@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 __all__ = ["FileReader", "FileWriter", "appearing_directory", "remove_tree"]
 
-_LOCK = "writer.lock"
-
 
 class FileReader:
     """A file open for positioned reads, safe from many threads: a read has no position to share."""
@@ -145,21 +143,29 @@ def appearing_directory(path: Path, *, replace: bool) -> Iterator[Path]:
     parent = path.parent
     if not parent.is_dir():
         raise StoreError(f"there is no directory {shown(parent)} to write {shown(path.name)} into; make it first")
+    _settle_leftovers(path)
     if path.exists() and not replace:
         raise StoreError(f"{shown(path)} exists; choose another name or replace it with --force (force=True)")
-    _remove_leftovers(path)
-    staging = parent / f".{path.name}.partial-{secrets.token_hex(4)}"
-    staging.mkdir()
-    lock = os.open(staging / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC)
+    staging, lock = _locked_sibling(path)
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX)
         yield staging
-        (staging / _LOCK).unlink()
         _sync_directory(staging)
         _take_place(staging, path)
     finally:
         os.close(lock)
         remove_tree(staging)
+
+
+def _locked_sibling(path: Path) -> tuple[Path, int]:
+    """A new hidden directory beside `path`, and the lock that says that its writer lives."""
+    while True:
+        staging = path.parent / f".{path.name}.partial-{secrets.token_hex(4)}"
+        staging.mkdir()
+        lock = os.open(staging, os.O_RDONLY | os.O_CLOEXEC)
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if staging.exists():
+            return staging, lock
+        os.close(lock)  # another writer took it for a leftover before it was locked
 
 
 def remove_tree(path: Path) -> None:
@@ -184,20 +190,22 @@ def _take_place(staging: Path, path: Path) -> None:
         remove_tree(retired)
 
 
-def _remove_leftovers(path: Path) -> None:
-    """Remove hidden siblings whose writer is gone: its lock went with it."""
+def _settle_leftovers(path: Path) -> None:
+    """Clear up after writers that died: their locks went with them.
+
+    One that died while it replaced `path` may have left the old directory under its retired name: it gets its name back.
+    """
     for leftover in path.parent.glob(f".{_literal(path.name)}.partial-*"):
-        try:
-            lock = os.open(leftover / _LOCK, os.O_RDWR | os.O_CLOEXEC)
-        except OSError:
-            remove_tree(leftover)
-            continue
+        lock = os.open(leftover, os.O_RDONLY | os.O_CLOEXEC)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             continue  # somebody is writing there right now
         else:
-            remove_tree(leftover)
+            if leftover.name.startswith(f".{path.name}.partial-old-") and not path.exists():
+                leftover.rename(path)
+            else:
+                remove_tree(leftover)
         finally:
             os.close(lock)
 

@@ -178,6 +178,9 @@ class DiskStore(Store):
             for handle in self._handles.values():
                 handle.close()
             self._handles.clear()
+            parquet = self.__dict__.pop("_parquet", None)
+            if parquet is not None:
+                parquet.close()
 
     def __reduce__(self) -> tuple[type[DiskStore], tuple[Path]]:
         return DiskStore, (self.path,)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -114,7 +115,8 @@ def _outer_band(given: Any, role: str, n_rows: int) -> Band:
         # Words without a header look like a name and the rest; the number of rows tells.
         band = _only_column(given, role, TextFormat())
         if band.values.shape[1] == n_rows - 1:
-            band = _only_column(given, role, TextFormat(header=False))
+            with suppress(SourceError):  # a name over numbers: it was a header after all
+                band = _only_column(given, role, TextFormat(header=False))
     else:
         band = _only_column(given if isinstance(given, Path) and given.suffix != ".npy" else _as_column(given), role)
     if band.values.shape[1] != n_rows:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import tempfile
 import warnings
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -51,6 +51,8 @@ _BAND_BYTES = 48 * 10**6
 """Bands larger than this are not faster."""
 _SPARE_BYTES = 8 * 10**6
 """For what is not counted: interpreter objects, Arrow's odds and ends."""
+_RECORD_BYTES = 8 * MAX_CODES + 160
+"""The longest record of a column: its grid, and the rest."""
 
 
 def ingest(
@@ -210,15 +212,15 @@ class _Job:
         self, plan: GivenRoles, wanted: NDArray[np.int64], scratch: Path
     ) -> Iterator[tuple[Reader, Roles, int]]:
         columns = np.concatenate((plan.positions, wanted))
-        workspace = Workspace(self._budget - _SPARE_BYTES, scratch, self._progress)
-        try:
-            with self._table.reading(columns, workspace) as reader:
-                if reader.n_rows < 2:
-                    raise SourceError(f"{self._table.title} has {reader.n_rows} rows; a table needs at least two")
-                roles = plan.settle(reader)
-                yield reader, roles, self._bins or bin_count(reader.n_rows)
-        except BudgetError as error:
-            raise self._too_small(error.least + _SPARE_BYTES) from error
+        workspace = Workspace(self._budget - _LEAST_CODING_BYTES, scratch, self._progress)
+        with ExitStack() as stack:
+            try:
+                reader = stack.enter_context(self._table.reading(columns, workspace))
+            except BudgetError as error:
+                raise self._too_small(error.least + _LEAST_CODING_BYTES) from error
+            if reader.n_rows < 2:
+                raise SourceError(f"{self._table.title} has {reader.n_rows} rows; a table needs at least two")
+            yield reader, plan.settle(reader), self._bins or bin_count(reader.n_rows)
 
     def _fill(
         self,
@@ -232,7 +234,7 @@ class _Job:
     ) -> list[str]:
         """Move the candidates, which the reader has from `first` on, into the store; return the notes."""
         suspects = Suspects(roles.target, bins)
-        width = self._band_width(reader, bins, kept)
+        width = self._band_width(reader, kept)
         for start in range(0, len(wanted), width):
             self._progress(Progress("storing", start, len(wanted), "columns"))
             positions = wanted[start : start + width]
@@ -244,14 +246,15 @@ class _Job:
         self._progress(Progress("storing", len(wanted), len(wanted), "columns"))
         return suspects.notes()
 
-    def _band_width(self, reader: Reader, bins: int, kept: int) -> int:
-        """How many columns a band has: as many as fit."""
-        record = 8 * min(max(bins, min(reader.n_rows, MAX_CODES)), MAX_CODES) + 160
-        fixed = _SPARE_BYTES + kept + reader.held + 3 * record * RECORDS_A_GROUP + _quantising_bytes(reader.n_rows)
-        a_column = reader.n_rows * (8 + 1 + 1) + reader.overhead() + 3 * record
-        room = min(self._budget - fixed, _BAND_BYTES)
+    def _band_width(self, reader: Reader, kept: int) -> int:
+        """How many columns a band has: as many as fit beside coding, what the reader holds and what is kept."""
+        coding = _coding_bytes(reader.n_rows) + kept
+        a_column = reader.n_rows * (8 + 1 + 1) + reader.overhead() + 3 * _RECORD_BYTES
+        room = min(self._budget - coding - reader.held, _BAND_BYTES)
         if room < a_column:
-            raise self._too_small(fixed - reader.held + a_column)
+            least = coding + a_column
+            # A reader holds up to half of its workspace: of a larger budget, half of what is more.
+            raise self._too_small(2 * least - _LEAST_CODING_BYTES if reader.held else least)
         return int(room // a_column)
 
     def _too_small(self, least: int) -> BudgetError:
@@ -266,8 +269,12 @@ class _Job:
             raise SourceError(f"no column of {self._table.title} is left beside the target; keep at least one")
 
 
-def _quantising_bytes(n_rows: int) -> int:
-    return 40 * max(n_rows, 2**17)
+def _coding_bytes(n_rows: int) -> int:
+    """What turning bands into a store takes beside them: a group of records being written, and a block being sorted."""
+    return _SPARE_BYTES + 3 * _RECORD_BYTES * RECORDS_A_GROUP + 64 * max(n_rows, 2**17)
+
+
+_LEAST_CODING_BYTES = _coding_bytes(0)
 
 
 def _check_choices(task: Task | None, bins: int | None, many_categories: ManyCategories) -> None:
