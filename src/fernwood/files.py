@@ -193,7 +193,7 @@ def _take_place(staging: Path, path: Path) -> None:
 def _settle_leftovers(path: Path) -> None:
     """Clear up after writers that died: their locks went with them.
 
-    One that died while it replaced `path` may have left the old directory under its retired name: it gets its name back.
+    One that died while it replaced `path` may have left the old directory retired: that one gets its name back.
     """
     for leftover in path.parent.glob(f".{_literal(path.name)}.partial-*"):
         lock = os.open(leftover, os.O_RDONLY | os.O_CLOEXEC)

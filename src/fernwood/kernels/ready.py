@@ -51,7 +51,7 @@ def ensure_compiled() -> None:
     mark = _mark()
     if mark is None or mark.exists() or not sys.executable:
         return
-    _log.info("compiling numerical code (first run only, about twenty seconds)")
+    _log.info("compiling numerical code (first run only, some seconds)")
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     child = subprocess.run(
         [sys.executable, "-m", "fernwood.kernels"], env=environment, capture_output=True, check=False, text=True
