@@ -166,6 +166,7 @@ class _NpyReader(Reader):
         self._layout = layout
         self._columns = columns
         self._title = title
+        self._buffer = np.empty(0, np.uint8)
         self.n_rows = layout.n_rows
 
     def overhead(self) -> int:
@@ -182,11 +183,11 @@ class _NpyReader(Reader):
         first, last = int(wanted.min()), int(wanted.max()) + 1
         size = layout.dtype.itemsize
         if layout.by_columns:
-            raw = np.empty((last - first, layout.n_rows), layout.dtype)
+            raw = self._raw(last - first, layout.n_rows)
             self._file.read_into(raw.data.cast("B"), layout.offset + first * layout.n_rows * size)
             raw = raw.T
         else:
-            raw = np.empty((layout.n_rows, last - first), layout.dtype)
+            raw = self._raw(layout.n_rows, last - first)
             view = raw.data.cast("B")
             piece = (last - first) * size
             for row in range(layout.n_rows):
@@ -194,10 +195,17 @@ class _NpyReader(Reader):
                 self._file.read_into(view[row * piece : (row + 1) * piece], place)
         return array_band(raw[:, as_slice(wanted - first)], self._title)
 
+    def _raw(self, *shape: int) -> NDArray[np.generic]:
+        """Room for numbers as they lie in the file: the same memory every time, since new memory costs page faults."""
+        n_bytes = shape[0] * shape[1] * self._layout.dtype.itemsize
+        if len(self._buffer) < n_bytes:
+            self._buffer = np.empty(n_bytes, np.uint8)
+        return self._buffer[:n_bytes].view(self._layout.dtype).reshape(shape)
+
     def rows(self, first: int, last: int) -> NDArray[np.generic]:
-        """Whole rows, of a file in row order."""
+        """Whole rows, of a file in row order; good until the next call."""
         layout = self._layout
-        raw = np.empty((last - first, layout.n_columns), layout.dtype)
+        raw = self._raw(last - first, layout.n_columns)
         place = layout.offset + first * layout.n_columns * layout.dtype.itemsize
         self._file.read_into(raw.data.cast("B"), place)
         return raw

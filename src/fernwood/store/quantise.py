@@ -14,6 +14,7 @@ a cut falls, the threshold is the number nearest to the middle that needs few di
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -165,8 +166,8 @@ def _quantise_block(values: NDArray[np.floating], bins: int, codes: NDArray[np.u
         code_of_rank.reshape(-1)[cut[0] :] = np.repeat(code_of_cut, np.diff(cut, append=cuts.size))
     for i in holed:
         code_of_rank[i, n_present[i] :] = MISSING
-    rows += np.arange(n_columns)[:, None] * n_rows
-    codes.reshape(-1)[rows.reshape(-1)] = code_of_rank.reshape(-1)
+    cell = np.add(rows, np.arange(n_columns)[:, None] * n_rows, dtype=np.int64)
+    codes.reshape(-1)[cell.reshape(-1)] = code_of_rank.reshape(-1)
 
     above = ordered[column, rank].astype(np.float64)
     if exact.all():
@@ -180,22 +181,28 @@ def _quantise_block(values: NDArray[np.floating], bins: int, codes: NDArray[np.u
     return _Block(pack_grids(np.insert(keys, ends, upper), lengths + ~exact), n_missing, exact)
 
 
-def _sort(values: NDArray[np.floating]) -> tuple[NDArray[np.floating], NDArray[np.int64]]:
+def _sort(values: NDArray[np.floating]) -> tuple[NDArray[np.floating], NDArray[np.integer]]:
     """Every column in order, and the row that each rank came from."""
-    if values.dtype == np.float64 or values.shape[1] >= 2**31:
+    if values.dtype == np.float64 or values.shape[1] >= 2**31 or sys.byteorder == "big":
         rows = np.argsort(values, axis=1)
         return np.take_along_axis(values, rows, axis=1), rows
-    # Sorting (value, row) as one integer is faster than an indirect sort: the value's key above, the row below.
     if np.isnan(values).any():
         values = np.where(np.isnan(values), np.float32(np.nan), values)  # NaN has many bit patterns, some negative
-    bits = values.view(np.int32)
-    together = (bits ^ ((bits >> 31) & np.int32(0x7FFFFFFF))).astype(np.int64)
-    together <<= 32
-    together |= np.arange(values.shape[1])
-    together.sort(axis=1)
-    keys = (together >> 32).astype(np.int32)
-    together &= 0xFFFFFFFF
-    return (keys ^ ((keys >> 31) & np.int32(0x7FFFFFFF))).view(np.float32), together
+    # Sorting (value, row) as one integer is faster than an indirect sort: the value's key above, the row below.
+    pairs = np.empty((*values.shape, 2), np.int32)
+    row, key = pairs[..., 0], pairs[..., 1]
+    row[:] = np.arange(values.shape[1], dtype=np.int32)
+    _flip_negatives(values.view(np.int32), out=key)
+    pairs.view(np.int64).reshape(values.shape).sort(axis=1)
+    return _flip_negatives(key, out=np.empty(values.shape, np.int32)).view(np.float32), row
+
+
+def _flip_negatives(bits: NDArray[np.int32], out: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Integers in the order of the floats that have these bits; applied again, the bits."""
+    np.right_shift(bits, 31, out=out)
+    out &= np.int32(0x7FFFFFFF)
+    out ^= bits
+    return out
 
 
 def _cuts(

@@ -90,7 +90,7 @@ class DiskWriter(StoreWriter):
             pa.PythonFile(self._columns_file, "w"),
             COLUMN_SCHEMA,
             compression="zstd",
-            compression_level=6,
+            compression_level=3,
             use_dictionary=["kind"],
             use_byte_stream_split=["steps.list.element", "origin", "checksum"],
             write_page_checksum=True,
