@@ -32,6 +32,7 @@ from fernwood.theory.information import (
     mutual_information,
 )
 from fernwood.theory.planning import how_many_iterations
+from fernwood.theory.published import TableRow, table1
 from fernwood.theory.relevance import degree, has_composition, markov_boundaries, minimal_conditionings, relevance
 from fernwood.theory.search import (
     ConditioningChain,
@@ -53,6 +54,7 @@ __all__ = [
     "EliminationSchedule",
     "Found",
     "Simulation",
+    "TableRow",
     "Term",
     "blind_share",
     "by_nodes",
@@ -85,6 +87,7 @@ __all__ = [
     "simulate",
     "strong_versus_weak",
     "success_chance",
+    "table1",
     "tree_outcomes",
     "xor",
 ]
