@@ -158,7 +158,7 @@ def convergence(
     for name in [scenario] if scenario else _FIGURE_1:
         usual = _FIGURE_1.get(name, next(iter(_FIGURE_1.values())))
         cases.append((name, *(b if a is None else a for a, b in zip((p, q, r), usual, strict=True))))
-    waits = [[expected_iterations(*case, alpha=share, exact=False) for share in shares] for case in cases]
+    waits = [[expected_iterations(name, a, b, c, share) for share in shares] for name, a, b, c in cases]
     if plot:
         from fernwood.theory.plots import draw_found
 
