@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import product
+from typing import TYPE_CHECKING
 
-import numpy as np
 from hypothesis import strategies as st
 
 from fernwood import seeds
 from fernwood.theory import Distribution
+
+if TYPE_CHECKING:
+    import numpy as np
 
 KINDS = ("any", "positive", "deterministic", "structured")
 
@@ -20,7 +23,9 @@ def normalised(weights: dict[tuple, int]) -> Distribution:
 
 
 @st.composite
-def distributions(draw: st.DrawFn, min_inputs: int = 2, max_inputs: int = 4, kinds: tuple[str, ...] = KINDS) -> Distribution:
+def distributions(
+    draw: st.DrawFn, min_inputs: int = 2, max_inputs: int = 4, kinds: tuple[str, ...] = KINDS
+) -> Distribution:
     """Small weights, so that coincidences (ties, independences, impossible cells) are common.
 
     any: every outcome may be impossible. positive: none is. deterministic: the output is a function of the inputs.
@@ -38,9 +43,7 @@ def distributions(draw: st.DrawFn, min_inputs: int = 2, max_inputs: int = 4, kin
         weights = {(*cell, int(rng.integers(2))): int(weight) for cell in cells if (weight := rng.integers(0, 4))}
     else:
         low = int(kind == "positive")
-        weights = {
-            (*cell, y): int(weight) for cell in cells for y in (0, 1) if (weight := rng.integers(low, low + 3))
-        }
+        weights = {(*cell, y): int(weight) for cell in cells for y in (0, 1) if (weight := rng.integers(low, low + 3))}
     return normalised(weights or {(*cells[0], 0): 1})
 
 

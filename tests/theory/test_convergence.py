@@ -6,8 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from fernwood import theory
 from fernwood.errors import ParameterError
@@ -123,12 +122,24 @@ def test_memory_between_the_extremes() -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: theory.expected_iterations("chains", 10, 5, 2, 1), r"scenario is 'chains'; give one of 'chaining', 'cl"),
-        (lambda: theory.expected_iterations("clique", 10, 11, 2, 1), r"q is 11 and p is 10; .* give q between 1 and 10"),
+        (
+            lambda: theory.expected_iterations("chains", 10, 5, 2, 1),
+            r"scenario is 'chains'; give one of 'chaining', 'cl",
+        ),
+        (
+            lambda: theory.expected_iterations("clique", 10, 11, 2, 1),
+            r"q is 11 and p is 10; .* give q between 1 and 10",
+        ),
         (lambda: theory.expected_iterations("clique", 10, 5, 0, 1), r"r is 0 and p is 10"),
-        (lambda: theory.expected_iterations("clique", 10, 5, 6, 0), r"r is 6 and q is 5; clique .* needs r ≤ q, .* raise q"),
+        (
+            lambda: theory.expected_iterations("clique", 10, 5, 6, 0),
+            r"r is 6 and q is 5; clique .* needs r ≤ q, .* raise q",
+        ),
         (lambda: theory.expected_iterations("marginal", 10, 5, 6, 1), r"r is 6 and q is 5; marginal .* lower alpha"),
-        (lambda: theory.expected_iterations("clique", 10, 5, 2, 1.5), r"alpha is 1\.5; the memory share lies in \[0, 1\]"),
+        (
+            lambda: theory.expected_iterations("clique", 10, 5, 2, 1.5),
+            r"alpha is 1\.5; the memory share lies in \[0, 1\]",
+        ),
         (lambda: theory.expected_iterations("clique", 10, 5, 2, -1), r"alpha is -1"),
         (lambda: theory.expected_iterations("clique", 10**7, 90, 90, 0), r"too small for a float .* exact=True"),
         (lambda: theory.expected_found("clique", 10, 5, 2, 1, -1), r"n_iter is -1; .* give 0 or more"),

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import math
 import time
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from fernwood import seeds, theory
 from fernwood.errors import ParameterError
-from fernwood.theory import Distribution
 from fernwood.theory.importance import choice_chances
 from tests.reference import theory_trees
 from tests.theory.strategies import KINDS, distributions, normalised
+
+if TYPE_CHECKING:
+    from fernwood.theory import Distribution
 
 examples = settings(derandomize=True, max_examples=200, deadline=None)
 
@@ -151,7 +153,9 @@ def test_decomposition_adds_up() -> None:
     for i, name in enumerate(parts.inputs):
         for k in range(7):
             terms = [term for term in parts.terms if term.column == name and len(term.given) == k]
-            assert sum(term.weight * term.information for term in terms) == pytest.approx(parts.by_degree[i, k], abs=1e-12)
+            assert sum(term.weight * term.information for term in terms) == pytest.approx(
+                parts.by_degree[i, k], abs=1e-12
+            )
     # All sizes of conditionings weigh the same in an order of the columns, so the weights of a column sum to one.
     assert sum(term.weight for term in parts.terms if term.column == "X1") == pytest.approx(1.0, abs=1e-12)
     pruned = digits.decomposition(max_depth=3)

@@ -33,15 +33,12 @@ def test_without_memory_a_column_waits_for_its_whole_conditioning() -> None:
     ],
 )
 def test_searches_of_that_length_find_all(scenario: str, degree: int, chains: bool, alpha: float) -> None:
-    """At 90 % confidence; the clique finds one column per draw that holds all, so the bound is asked once per column."""
+    """At 90 % confidence, and without waste: the slowest of a thousand searches needs a good part of it."""
     p, q, r = 120, 40, 4
     needed = theory.how_many_iterations(p, q, r, degree, alpha, 0.9, chains=chains)
-    n_iter = needed * (r if scenario == "clique" else 1)
-    course = theory.simulate(scenario, p, q, r, alpha, n_iter=n_iter, repetitions=1000, random_state=0)
+    course = theory.simulate(scenario, p, q, r, alpha, n_iter=needed, repetitions=1000, random_state=0)
     assert (course.iterations >= 0).mean() >= 0.9
-    if scenario != "clique":
-        # And not absurdly long: most searches are done in a third of the time only because the bound sums over columns.
-        assert (course.iterations > needed / 10).any()
+    assert course.iterations.max() > needed / 3
 
 
 def test_more_to_find_takes_longer() -> None:
@@ -65,7 +62,7 @@ def test_ten_million_columns_are_quick() -> None:
     [
         ((10, 11, 2), r"q is 11 and p is 10"),
         ((10, 5, 11), r"r is 11 and p is 10"),
-        ((10, 5, 3, 3), r"degree is 3 and r is 3; .* Proposition 1.* give a degree from 0 to 2"),
+        ((10, 5, 3, 3), r"degree is 3 and r is 3; .*[(]Proposition 1[)]: give a degree from 0 to 2"),
         ((10, 2, 5, 2, 0.5), r"degree is 2 and q is 2; .* raise q"),
         ((10, 5, 6), r"r is 6 and q is 5; at alpha = 1 memory fills up .* needs r ≤ q"),
         ((10, 5, 3, 1, 2), r"alpha is 2; the memory share"),

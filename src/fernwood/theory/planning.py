@@ -26,11 +26,11 @@ def how_many_iterations(
 ) -> int:
     """Iterations after which all relevant columns of degree up to `degree` are found, with probability `confidence`.
 
-    A bound under the tree model of the convergence analysis. A column of degree d is found at the latest by one draw
-    that holds it and its conditioning, whatever memory holds; and, where conditionings are chains, by d + 1 draws in
-    turn that each hold the next member and those before it. The cheaper of the two counts. Chances are taken at the
-    worst moment of the search, and the chances to miss one of the r columns are added up: a search is rather too long
-    than too short.
+    A bound under the tree model of the convergence analysis. Where conditionings are chains, a column of degree d is
+    found at the latest by one draw that holds it and its conditioning, whatever memory holds, or by d + 1 draws in turn
+    that each hold the next member and those before it: the cheaper of the two counts. In a clique the draw must hold
+    all, and the tree must use the column last, which it does once in d + 1 times. Chances are taken at the worst moment
+    of the search, and the chances to miss one of the r columns are added up: it is rather too long than too short.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def how_many_iterations(
         Probability that none of them is missed.
     chains
         Whether conditionings can be found member by member, as they can with composition (Theorem 3). Where columns
-        may form cliques, say False: memory is no help then.
+        may form cliques, say False: memory is little help then.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def how_many_iterations(
     miss = (1 - confidence) / r
     # With nothing of the conditioning in memory, at the moment when memory takes most of the room.
     room = min(kept, r - 1)
-    direct = math.prod(max(0, q - room - t) / (p - room - t) for t in range(degree + 1))
+    direct = math.prod(max(0, q - room - t) / (p - room - t) for t in range(degree + 1)) / (1 if chains else degree + 1)
     # With i members of the chain among the f columns found so far.
     moments = [(f, i) for i in range(degree + 1) for f in range(i, r)] if chains else []
     stepwise = min((_stage_chance(p, q, min(kept, f), f, i) for f, i in moments), default=0.0)

@@ -88,9 +88,9 @@ def simulate(
     >>> course.mean[0], course.mean[-1]
     (np.float64(0.0), np.float64(2.0))
     """
-    search = checked("marginal" if scenario == "mixed" else scenario, p, q, r, alpha)
     if scenario == "mixed" and r > q:
         raise ParameterError(f"r is {r} and q is {q}; a mixed setting needs r ≤ q: raise q, or lower r")
+    search = checked("marginal" if scenario == "mixed" else scenario, p, q, r, alpha)
     k = q if max_features is None else max_features
     if not 1 <= k <= q:
         raise ParameterError(f"max_features is {k}; give a whole number from 1 to q = {q}")
