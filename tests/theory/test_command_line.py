@@ -140,4 +140,4 @@ def test_bad_input_is_one_sentence(tmp_path: Path) -> None:
     assert "cannot be written" in refused("convergence", "--plot", str(tmp_path / "no" / "figure.png"))
     assert "cannot be written" in refused("decomposition", "xor", "--plot", str(tmp_path / "figure.doc"))
     assert "q is 200 and p is 100" in refused("convergence", "chaining", "-p", "100", "-q", "200")
-    assert "a probability is 'a bit'" in refused("found", "xor", "-q", "2", "--alpha", "a bit")
+    assert "alpha is 'a bit'" in refused("found", "xor", "-q", "2", "--alpha", "a bit")

@@ -141,6 +141,11 @@ def test_memory_between_the_extremes() -> None:
             r"alpha is 1\.5; the memory share lies in \[0, 1\]",
         ),
         (lambda: theory.expected_iterations("clique", 10, 5, 2, -1), r"alpha is -1"),
+        (lambda: theory.expected_iterations("clique", 10, 5, 2, float("nan")), r"alpha is nan"),
+        (
+            lambda: theory.expected_iterations("clique", 1e4, 5, 2, 1),
+            r"p is 10000\.0; columns are counted: give a whole",
+        ),
         (lambda: theory.expected_iterations("clique", 10**7, 90, 90, 0), r"too small for a float .* exact=True"),
         (lambda: theory.expected_found("clique", 10, 5, 2, 1, -1), r"n_iter is -1; .* give 0 or more"),
         (lambda: theory.blind_share(10, 11, 1), r"q is 11 and p is 10"),

@@ -93,6 +93,7 @@ def test_nothing_to_remove() -> None:
     [
         (lambda: theory.elimination_schedule(10, 11), r"r is 11 and n is 10; .* give r between 0 and 10"),
         (lambda: theory.elimination_schedule(10, -1), r"r is -1"),
+        (lambda: theory.elimination_schedule(10.5, 1), r"n is 10\.5 and r is 1; columns are counted"),
         (lambda: theory.elimination_schedule(0, 0), r"n is 0"),
         (
             lambda: theory.elimination_schedule(10, 2, "cubic"),

@@ -8,10 +8,12 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from hypothesis import given, settings
 
 from fernwood import theory
 from fernwood.errors import ParameterError
 from fernwood.theory import Distribution
+from tests.theory.strategies import distributions
 
 COIN = {0: "1/2", 1: "1/2"}
 
@@ -72,6 +74,25 @@ def test_frames_count_their_rows(frame: type) -> None:
     assert counted.inputs == ("a", "b")
     assert counted.probability(a=1, b="u", y=1) == Fraction(1, 4)
     assert Distribution.from_frame(table, output="y", columns=["b"]).inputs == ("b",)
+
+
+def test_missing_values_are_values() -> None:
+    table = pd.DataFrame({"a": [0.0, float("nan"), float("nan"), None], "y": [0, 1, 1, 1]})
+    assert Distribution.from_frame(table, output="y").probability(a=None, y=1) == Fraction(3, 4)
+
+
+@settings(derandomize=True, max_examples=60, deadline=None)
+@given(distributions())
+def test_floats_find_the_same_relevance(distribution: Distribution) -> None:
+    floats = {outcome: float(probability) for outcome, probability in distribution.outcomes().items()}
+    floating = Distribution(floats, distribution.columns)
+    assert not floating.exact
+    assert floating.relevance() == distribution.relevance()
+    assert floating.markov_boundaries() == distribution.markov_boundaries()
+    expected = distribution.importances()
+    assert {name: value > 0 for name, value in floating.importances().items()} == {
+        name: value > 0 for name, value in expected.items()
+    }
 
 
 def test_keeping_and_adding_columns() -> None:

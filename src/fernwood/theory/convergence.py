@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, overload
 
 import numpy as np
 
-from fernwood.errors import ParameterError
+from fernwood.errors import ParameterError, shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,20 +52,25 @@ class Search(NamedTuple):
     kept: int
 
 
-def memory_size(q: int, alpha: float | Fraction) -> int:
+def memory_size(q: int, alpha: float | Fraction | str) -> int:
     """⌊αq⌋, the places of a draw that belong to columns already found.
 
     Examples
     --------
-    >>> memory_size(25, 0.5), memory_size(100, 0.29)
+    >>> memory_size(25, "1/2"), memory_size(100, 0.29)
     (12, 29)
     """
-    if not 0 <= alpha <= 1:
+    try:
+        share = Fraction(alpha)
+    except (TypeError, ValueError, OverflowError, ZeroDivisionError):
+        share = Fraction(-1)
+    if not 0 <= share <= 1:
         raise ParameterError(
-            f"alpha is {alpha}; the memory share lies in [0, 1]: 0 keeps nothing, 1 all that was found"
+            f"alpha is {shown(alpha) if isinstance(alpha, str) else alpha}; "
+            "the memory share lies in [0, 1]: 0 keeps nothing, 1 all that was found"
         )
     # 0.29 · 100 is 28.999… in floats; nobody means 28.
-    return math.floor(Fraction(alpha).limit_denominator(10**9) * q)
+    return math.floor((share.limit_denominator(10**9) if isinstance(alpha, float) else share) * q)
 
 
 @overload
@@ -185,16 +190,24 @@ def checked(scenario: str, p: int, q: int, r: int, alpha: float | Fraction) -> S
     """The numbers of a search, refused where they make no sense."""
     if scenario not in SCENARIOS:
         raise ParameterError(f"scenario is {scenario!r}; give one of {', '.join(map(repr, SCENARIOS))}")
-    if not 1 <= q <= p:
-        raise ParameterError(f"q is {q} and p is {p}; a draw holds from 1 to p columns: give q between 1 and {p}")
-    if not 1 <= r <= p:
-        raise ParameterError(f"r is {r} and p is {p}; from 1 to p columns are relevant: give r between 1 and {p}")
+    check_sizes(p, q, r)
     kept = memory_size(q, alpha)
     if r > q and (scenario != "marginal" or kept == q):
         why = "all of them must fit into one draw" if scenario != "marginal" else "memory fills up before all are found"
         way = "raise q, or lower r" if scenario != "marginal" else "raise q, or lower alpha"
         raise ParameterError(f"r is {r} and q is {q}; {scenario} at alpha = {alpha} needs r ≤ q, since {why}: {way}")
     return Search(scenario, p, q, r, kept)
+
+
+def check_sizes(p: int, q: int, r: int) -> None:
+    """Refuse numbers of columns, of columns in a draw and of relevant columns that do not go together."""
+    for name, value in (("p", p), ("q", q), ("r", r)):
+        if not isinstance(value, int | np.integer):
+            raise ParameterError(f"{name} is {value}; columns are counted: give a whole number, such as 10_000")
+    if not 1 <= q <= p:
+        raise ParameterError(f"q is {q} and p is {p}; a draw holds from 1 to p columns: give q between 1 and {p}")
+    if not 1 <= r <= p:
+        raise ParameterError(f"r is {r} and p is {p}; from 1 to p columns are relevant: give r between 1 and {p}")
 
 
 def exact_chances(search: Search, i: int) -> list[Fraction]:

@@ -116,7 +116,9 @@ class Distribution(Table):
             raise ParameterError("the frame has no rows; give at least one sample")
         counts: dict[Outcome, int] = {}
         for row in table.select([*inputs, output]).iter_rows():
-            counts[tuple(row)] = counts.get(tuple(row), 0) + 1
+            # Not-a-number differs from itself; here it is a value like any other, and the same as a missing one.
+            outcome = tuple(None if value != value else value for value in row)
+            counts[outcome] = counts.get(outcome, 0) + 1
         return cls({row: Fraction(count, len(table)) for row, count in counts.items()}, [*inputs, output], output)
 
     def keep(self, columns: Iterable[Column]) -> Distribution:
@@ -261,6 +263,12 @@ class Distribution(Table):
         from fernwood.theory.search import conditioning_chain
 
         return conditioning_chain(self, column)
+
+    def one_tree_suffices(self) -> bool:
+        """Whether one tree with K = p finds all strongly relevant inputs; see `fernwood.theory.search`."""
+        from fernwood.theory.search import one_tree_suffices
+
+        return one_tree_suffices(self)
 
     @cached_property
     def dependent_given(self) -> tuple[NDArray[np.bool_], ...]:

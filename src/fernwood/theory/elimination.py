@@ -74,6 +74,8 @@ def elimination_schedule(n: int, r: int, cost: Cost = "linear", *, step: int | N
     >>> schedule.steps[:3], f"{schedule.expected_cost:.4g}", round(schedule.expected_calls, 1)
     ([(100, 9), (91, 8), (83, 8)], '5.512e+09', 89.5)
     """
+    if not all(isinstance(value, int | np.integer) for value in (n, r)):
+        raise ParameterError(f"n is {n} and r is {r}; columns are counted: give whole numbers")
     if not 0 <= r <= n or n < 1:
         raise ParameterError(
             f"r is {r} and n is {n}; from 0 to n columns are relevant: give r between 0 and {max(n, 1)}"

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from fernwood.theory.distribution import Distribution
 
-__all__ = ["Decomposition", "Term", "by_nodes", "decomposition", "importances"]
+__all__ = ["Decomposition", "Term", "by_nodes", "choice_chances", "decomposition", "importances"]
 
 _TIE = 1e-10
 """Informations, in bits, that differ by less are equal: two splits of the same worth computed in another order."""

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from fernwood.errors import ParameterError
-from fernwood.theory.convergence import memory_size
+from fernwood.theory.convergence import check_sizes, memory_size
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -101,10 +101,7 @@ def _log_fewer(n: int, chance: float, stages: int) -> float:
 
 
 def _checked(p: int, q: int, r: int, degree: int, alpha: float | Fraction, confidence: float) -> int:
-    if not 1 <= q <= p:
-        raise ParameterError(f"q is {q} and p is {p}; a draw holds from 1 to p columns: give q between 1 and {p}")
-    if not 1 <= r <= p:
-        raise ParameterError(f"r is {r} and p is {p}; from 1 to p columns are relevant: give r between 1 and {p}")
+    check_sizes(p, q, r)
     if not 0 <= degree < r:
         raise ParameterError(
             f"degree is {degree} and r is {r}; conditionings are made of other relevant columns (Proposition 1): "

@@ -22,7 +22,6 @@ from fernwood.theory.convergence import memory_size
 from fernwood.theory.importance import choice_chances
 from fernwood.theory.information import local_information
 from fernwood.theory.relevance import minimal_conditionings
-from fernwood.theory.table import as_probability
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -102,7 +101,7 @@ def found(distribution: Distribution, max_features: int, alpha: Probability, q: 
         raise ParameterError(f"q is {q} and p is {p}; a draw holds from 1 to p columns: give q between 1 and {p}")
     if not 1 <= max_features <= q:
         raise ParameterError(f"max_features is {max_features}; give a whole number from 1 to q = {q}")
-    kept = memory_size(q, as_probability(alpha))
+    kept = memory_size(q, alpha)
     cells = sorted(distribution.shape[:-1], reverse=True)[:q]
     nodes = math.comb(p, q) * math.prod(size + 1 for size in cells)
     if q > _LARGEST_SUBSPACE or nodes > _MOST_NODES:
