@@ -156,6 +156,27 @@ def expected_found(matrix: list[list[Fraction]], n_iter: int) -> Fraction:
     return sum(i * chance for i, chance in enumerate(state))
 
 
+def level_tree(needs: list[list[bool]], noise: int, max_features: int) -> Counter:
+    """Chances of the sets found by one tree that uses a column per level; all relevant columns and noise are drawn."""
+    r = len(needs)
+    chances: Counter = Counter()
+
+    def grow(used: frozenset[int], found: frozenset[int], chance: Fraction) -> None:
+        left = [i for i in range(r + noise) if i not in used]
+        if not left:
+            chances[found] += chance
+            return
+        draws = list(combinations(left, min(max_features, len(left))))
+        for draw in draws:
+            worth = [i for i in draw if i < r and all(j in used for j in range(r) if needs[i][j])]
+            for i in worth or draw:
+                share = chance / len(draws) / len(worth or draw)
+                grow(used | {i}, found | {i} if worth else found, share)
+
+    grow(frozenset(), frozenset(), Fraction(1))
+    return chances
+
+
 def elimination(n: int, r: int, price) -> tuple[dict[int, float], dict[int, int]]:
     """The paper's table, as it is written there."""
     cost, best = {r: 0.0}, {}

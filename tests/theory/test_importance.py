@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -36,6 +37,9 @@ def test_seven_segment(k: int) -> None:
 
 
 def test_strong_versus_weak() -> None:
+    example = theory.strong_versus_weak("0.05")
+    assert example.probability(X1=0, X2=0, X3=0, Y=1) == Fraction(95, 400)
+    assert example.probability(X1=0, X2=1, X3=0, Y=0) == Fraction(5, 400)
     importances = theory.strong_versus_weak("0.05").importances()
     assert list(importances.values()) == pytest.approx([0.262, 0.262, 0.476], abs=5e-4)
 
@@ -139,9 +143,9 @@ def test_irrelevant_inputs_change_nothing_at_one(distribution: Distribution, n: 
 def test_subspaces_are_depth_at_one(distribution: Distribution, data: st.DataObject) -> None:
     p = distribution.n_inputs
     q = data.draw(st.integers(1, p))
-    assert list(theory.by_nodes(distribution, 1, q, q).values()) == pytest.approx(
-        list(distribution.importances(max_depth=q).values()), abs=1e-12
-    )
+    drawn = list(theory.by_nodes(distribution, 1, q, q).values())
+    assert drawn == pytest.approx(list(distribution.importances(max_depth=q).values()), abs=1e-12)
+    assert drawn == pytest.approx(list(distribution.importances(subspace=q).values()), abs=1e-12)
 
 
 def test_decomposition_adds_up() -> None:

@@ -28,16 +28,20 @@ def test_without_memory_a_column_waits_for_its_whole_conditioning() -> None:
         ("chaining", 3, True, 0.1),
         ("chaining", 3, False, 0),
         ("clique", 3, False, 1),
+        ("clique", 3, False, 0),
         ("marginal", 0, True, 1),
         ("marginal", 0, True, 0.3),
     ],
 )
 def test_searches_of_that_length_find_all(scenario: str, degree: int, chains: bool, alpha: float) -> None:
-    """At 90 % confidence, and without waste: the slowest of a thousand searches needs a good part of it."""
+    """At 90 % confidence, and without waste: the slowest of a thousand searches needs a good part of it.
+
+    The share of a thousand may fall short by three of its standard errors, 0.0095 each, where the bound is tight.
+    """
     p, q, r = 120, 40, 4
     needed = theory.how_many_iterations(p, q, r, degree, alpha, 0.9, chains=chains)
     course = theory.simulate(scenario, p, q, r, alpha, n_iter=needed, repetitions=1000, random_state=0)
-    assert (course.iterations >= 0).mean() >= 0.9
+    assert (course.iterations >= 0).mean() >= 0.9 - 3 * 0.0095
     assert course.iterations.max() > needed / 3
 
 

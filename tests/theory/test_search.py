@@ -87,6 +87,8 @@ def test_proposition_5_does_not_hold_as_it_is_printed() -> None:
     example = hidden_strong()
     assert example.relevance()["X1"] == "strong"
     assert example.degree("X1") == 0
+    # It speaks alone and given both others, but given neither of them: the larger set is not a minimal conditioning.
+    assert example.minimal_conditionings("X1") == [()]
     assert example.found(2, 0, 2) == (("X2", "X3"), ("X2", "X3"), (("X2", "X3"),))
     assert example.importances(max_features=2, subspace=2)["X1"] == 0.0
     # Theorem 2 is not touched (q = r finds it), nor is Proposition 4 (K = 1 finds it).
@@ -133,7 +135,7 @@ def test_one_tree_does_not_suffice_for_a_parity() -> None:
     found = [theory_trees.one_tree(theory.xor(2), seeds.generator(seed)) for seed in range(20)]
     assert {frozenset(part) for part in found} == {frozenset({0}), frozenset({1})}
     assert not theory.one_tree_suffices(theory.xor(3))
-    assert theory.one_tree_suffices(theory.masking())
+    assert theory.masking().with_irrelevant().one_tree_suffices()
 
 
 @examples

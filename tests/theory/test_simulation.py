@@ -13,6 +13,7 @@ import pytest
 from fernwood import theory
 from fernwood.errors import ParameterError
 from fernwood.theory.simulation import conditionings
+from tests.reference import theory_trees
 
 CASES = [
     ("chaining", 500, 50, 5, 1, 200),
@@ -49,6 +50,19 @@ def test_many_searches_pooled(scenario: str, alpha: float) -> None:
     expected = theory.expected_found(scenario, 60, 30, 4, alpha, np.arange(31))
     error = np.maximum(course.standard_error, 10 / 40_000)
     assert np.all(np.abs(course.mean - expected) <= 5 * error)
+
+
+@pytest.mark.parametrize("max_features", [1, 2, 3, 5])
+@pytest.mark.parametrize("scenario", ["chaining", "clique"])
+def test_trees_of_any_k(scenario: str, max_features: int) -> None:
+    """One tree on three relevant columns and two others, against all its courses: 40 000 trees, five errors."""
+    needs = conditionings(scenario, 3)
+    courses = theory_trees.level_tree(needs.tolist(), 2, max_features)
+    expected = float(sum(len(found) * chance for found, chance in courses.items()))
+    course = theory.simulate(
+        scenario, 5, 5, 3, 0, max_features=max_features, n_iter=1, repetitions=40_000, random_state=0
+    )
+    assert course.mean[1] == pytest.approx(expected, abs=5 * course.standard_error[1] + 1e-12)
 
 
 def test_slides_setting() -> None:

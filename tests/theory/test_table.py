@@ -51,6 +51,10 @@ def test_large_denominators_are_exact_too() -> None:
     assert Distribution(outcomes).relevance() == {"X1": "strong"}
     outcomes[1, 0], outcomes[1, 1] = Fraction(1, 4) + hair, Fraction(1, 4) - hair
     assert Distribution(outcomes).relevance() == {"X1": "irrelevant"}
+    fine = Distribution({(0, 0): "1/3", (0, 1): Fraction(1, 3) + hair, (1, 1): Fraction(1, 3) - hair})
+    coarse = Distribution({(0, 0): "1/3", (0, 1): "1/3", (1, 1): "1/3"})
+    assert fine.total > 2**31 > coarse.total
+    assert fine.importances()["X1"] == pytest.approx(coarse.importances()["X1"], abs=1e-12)
 
 
 def test_the_output_may_stand_anywhere() -> None:
