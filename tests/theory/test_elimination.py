@@ -106,3 +106,13 @@ def test_nothing_to_remove() -> None:
 def test_bad_numbers_are_refused(make, message: str) -> None:
     with pytest.raises(ParameterError, match=message):
         make()
+
+
+def test_among_equals_the_smallest_step_wins() -> None:
+    """With four columns, one of them relevant, removing two and then one costs as much as removing three at once."""
+    two, three = (
+        1 / theory.success_chance(4, 1, 2) + 1 / theory.success_chance(2, 1, 1),
+        1 / theory.success_chance(4, 1, 3),
+    )
+    assert two == pytest.approx(three, rel=1e-12)
+    assert theory.elimination_schedule(4, 1, "constant").steps == [(4, 2), (2, 1)]

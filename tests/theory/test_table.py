@@ -26,6 +26,13 @@ def test_text_and_fractions_stay_exact() -> None:
     assert sum(thirds.outcomes().values()) == 1
 
 
+def test_values_that_never_occur_are_none() -> None:
+    never = Distribution({(0, 0): "1/2", (1, 1): "1/2", (2, 0): 0, (0, 1): 0})
+    assert never.values == ((0, 1), (0, 1))
+    assert never.is_strictly_positive()
+    assert theory.masking(0).relevance() == {"X1": "weak", "X2": "weak"}
+
+
 def test_one_float_makes_all_floats() -> None:
     mixed = Distribution({(0, 0): 0.5, (1, 1): "1/2"})
     assert not mixed.exact
@@ -123,9 +130,13 @@ def test_marginals_broadcast() -> None:
     [
         (lambda: Distribution({(0, 0): "1/2", (1, 1): "1/4"}), r"sum to 0\.75, 0\.25 too little; .* divide each"),
         (lambda: Distribution({(0, 0): 0.5, (1, 1): 0.75}), r"sum to 1\.25, 0\.25 too much"),
-        (lambda: Distribution({(0, 0): "3/2", (1, 1): "-1/2"}), r"a probability is -1/2; .* not negative"),
+        (
+            lambda: Distribution({(0, 0): "3/2", (1, 1): "-1/2"}),
+            r"a probability is -1/2; .* neither negative nor infinite",
+        ),
         (lambda: Distribution({(0, 0): float("nan")}), r"a probability is nan"),
         (lambda: Distribution({(0, 0): "half"}), r"a probability is 'half'; give a fraction"),
+        (lambda: Distribution({(0, 0): 0}), r"sum to 0, 1 too little"),
         (lambda: Distribution({}), r"table of outcomes is empty"),
         (lambda: Distribution({(0, 0): 1}, ["a", "b"], output="c"), r"output 'c' is not a column; name one of a, b"),
         (lambda: Distribution({(0, 0): 1}, ["a", "a"]), r"two columns share a name"),

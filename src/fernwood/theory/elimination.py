@@ -46,6 +46,11 @@ class EliminationSchedule(NamedTuple):
         The sum of I(n, r, k) over the steps, in the unit of the cost function.
     expected_calls
         The number of trainings to expect, failures included.
+
+    Examples
+    --------
+    >>> elimination_schedule(4, 1, "constant").steps
+    [(4, 2), (2, 1)]
     """
 
     steps: list[tuple[int, int]]
@@ -138,10 +143,10 @@ def _best_sizes(n: int, r: int, prices: NDArray[np.float64]) -> NDArray[np.int64
     ways[r + 1 :] = np.cumsum(np.log(np.arange(r + 1, n + 1)) - np.log(np.arange(1, n - r + 1)))
     total, best = np.zeros(n + 1), np.zeros(n + 1, dtype=np.int64)
     for i in range(r + 1, n + 1):
-        # Candidates from the smallest k on, so that among equals the smallest wins.
+        # Candidates from the smallest k on, so that among equals (to rounding) the smallest wins, on every machine.
         left = slice(i - 1, r - 1 if r else None, -1)
         with np.errstate(over="ignore", invalid="ignore"):
             costs = prices[left] * np.exp(ways[i] - ways[left]) + total[left]
-        k = int(np.nanargmin(costs))
+        k = int(np.argmax(costs <= np.nanmin(costs) * (1 + 1e-12)))
         total[i], best[i] = costs[k], k + 1
     return best

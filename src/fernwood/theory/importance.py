@@ -33,7 +33,14 @@ _TIE = 1e-10
 
 
 class Term(NamedTuple):
-    """One summand of the closed form: `weight` × `information` of a column given a conditioning."""
+    """One summand of the closed form: `weight` × `information` of a column given a conditioning.
+
+    Examples
+    --------
+    >>> term = Term("X1", given=("X2",), weight=0.5, information=1.0)
+    >>> term.weight * term.information
+    0.5
+    """
 
     column: str
     given: tuple[str, ...]
@@ -52,6 +59,12 @@ class Decomposition(NamedTuple):
         Array (p, p): the part of an input's importance (row) that comes from conditionings of size k (column).
     terms
         The summands themselves, in the order of inputs and of growing conditionings.
+
+    Examples
+    --------
+    >>> from fernwood import theory
+    >>> theory.xor(2).decomposition().by_column
+    {'X1': 0.5, 'X2': 0.5}
     """
 
     inputs: tuple[str, ...]

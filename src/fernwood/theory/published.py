@@ -32,7 +32,14 @@ _PRINTED: tuple[tuple[Scenario, int, int, int, str, str], ...] = (
 
 
 class TableRow(NamedTuple):
-    """One row of Table 1: expected iterations without memory (`rs`) and with it (`srs`), computed and printed."""
+    """One row of Table 1: expected iterations without memory (`rs`) and with it (`srs`), computed and printed.
+
+    Examples
+    --------
+    >>> row = table1()[1]
+    >>> row.scenario, round(row.rs), row.rs_printed
+    ('chaining', 10100, '10100')
+    """
 
     scenario: str
     p: int

@@ -46,6 +46,12 @@ class Found(NamedTuple):
         The columns that some search finds.
     ends
         The sets that searches end with.
+
+    Examples
+    --------
+    >>> from fernwood import theory
+    >>> theory.noisy_copies().found(max_features=1, alpha=1, q=2).ends
+    (('X1', 'X2'), ('X2', 'X1.1'))
     """
 
     surely: tuple[str, ...]
@@ -65,7 +71,13 @@ class ConditioningChain(NamedTuple):
     degrees
         The degrees of the members.
     is_snowball
-        Whether it is possible for all members and the column: then no member waits for one found later.
+        Whether that is possible for all members: then none of them waits for one found later.
+
+    Examples
+    --------
+    >>> from fernwood import theory
+    >>> theory.chain(4).conditioning_chain("X4").degrees
+    (0, 1, 2)
     """
 
     column: str
@@ -116,8 +128,9 @@ def found(distribution: Distribution, max_features: int, alpha: Probability, q: 
     ends, seen, pending = set(), {0}, [0]
     while pending:
         state = pending.pop()
-        room = min(kept, state.bit_count())
-        reached = {state | new for draw, finds in draws.items() if (draw & state).bit_count() >= room for new in finds}
+        memory = min(kept, state.bit_count())
+        allowed = [finds for draw, finds in draws.items() if (draw & state).bit_count() >= memory]
+        reached = {state | new for finds in allowed for new in finds}
         if reached <= {state}:
             ends.add(state)
         pending.extend(reached - seen)

@@ -43,6 +43,11 @@ class Simulation(NamedTuple):
         Array (n_iter + 1,): its standard error.
     iterations
         Array (repetitions,): iterations until all were found, −1 where `n_iter` did not suffice.
+
+    Examples
+    --------
+    >>> simulate("clique", p=4, q=4, r=1, n_iter=3, repetitions=2, random_state=0).iterations
+    array([1, 1])
     """
 
     mean: NDArray[np.float64]

@@ -57,7 +57,7 @@ def as_probability(value: Probability) -> Fraction | float:
         ) from None
     if not 0 <= kept < math.inf:
         raise ParameterError(
-            f"a probability is {value}; probabilities are not negative: check the sign of that outcome"
+            f"a probability is {value}; probabilities are neither negative nor infinite: check that outcome"
         )
     return kept
 
@@ -108,13 +108,16 @@ class Table:
         order = [i for i, name in enumerate(names) if name != output] + [names.index(output)]
         self.columns = tuple(names[i] for i in order)
         self.inputs, self.output = self.columns[:-1], output
-        self.values = tuple(_sorted({outcome[i] for outcome in outcomes}) for i in order)
+        probabilities = {outcome: as_probability(probability) for outcome, probability in outcomes.items()}
+        # A value that never occurs is none: whether all combinations of values are possible depends on it.
+        possible = [outcome for outcome, probability in probabilities.items() if probability]
+        self.values = tuple(_sorted({outcome[i] for outcome in possible}) for i in order)
         self.shape = tuple(len(values) for values in self.values)
         check_cells(math.prod(self.shape))
         places = [{value: j for j, value in enumerate(values)} for values in self.values]
-        cells = [tuple(place[outcome[i]] for place, i in zip(places, order, strict=True)) for outcome in outcomes]
-        kept = [as_probability(probability) for probability in outcomes.values()]
-        self.exact = all(isinstance(probability, Fraction) for probability in kept)
+        cells = [tuple(place[outcome[i]] for place, i in zip(places, order, strict=True)) for outcome in possible]
+        kept = [probabilities[outcome] for outcome in possible]
+        self.exact = all(isinstance(probability, Fraction) for probability in probabilities.values())
         self.weights, self.total = _weights(self.shape, cells, kept, exact=self.exact)
         self._marginals: dict[int, NDArray[Any]] = {(1 << width) - 1: self.weights}
 
