@@ -1,0 +1,172 @@
+"""Relevance: which inputs tell something about the output, given what, and which sets say it all."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fernwood.errors import ParameterError, shown
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from fernwood.theory.distribution import Distribution
+    from fernwood.theory.table import Column
+
+__all__ = [
+    "degree",
+    "dependences",
+    "has_composition",
+    "markov_boundaries",
+    "minimal_conditionings",
+    "relevance",
+]
+
+_LARGEST_COMPOSITION = 9  # columns: 3⁹ pairs of sets are examined
+
+
+def relevance(distribution: Distribution) -> dict[str, str]:
+    """'strong', 'weak' or 'irrelevant' for every input (Kohavi and John, 1997).
+
+    Strong: it tells something about the output that all others together do not. Weak: not strong, but there are others
+    given which it tells something. Irrelevant: given no set of others does it tell anything.
+
+    Examples
+    --------
+    >>> from fernwood import theory
+    >>> theory.relevance(theory.strong_versus_weak())
+    {'X1': 'strong', 'X2': 'strong', 'X3': 'weak'}
+    """
+    everything = (1 << distribution.n_inputs) - 1
+    labels = {}
+    for i, name in enumerate(distribution.inputs):
+        dependent = distribution.dependent_given[i]
+        labels[name] = "strong" if dependent[everything & ~(1 << i)] else "weak" if dependent.any() else "irrelevant"
+    return labels
+
+
+def degree(distribution: Distribution, column: Column) -> int | None:
+    """Size of the smallest set of inputs given which an input depends on the output; None if it is irrelevant.
+
+    Examples
+    --------
+    >>> from fernwood import theory
+    >>> theory.degree(theory.xor(3), "X1"), theory.degree(theory.xor(2).with_irrelevant(), "N1")
+    (2, None)
+    """
+    given = np.flatnonzero(distribution.dependent_given[_input(distribution, column)])
+    return int(np.bitwise_count(given).min()) if len(given) else None
+
+
+def minimal_conditionings(distribution: Distribution, column: Column) -> list[tuple[str, ...]]:
+    """All sets given which an input depends on the output, and given no part of which it does; smallest first.
+
+    Examples
+    --------
+    >>> from fernwood import theory
+    >>> theory.minimal_conditionings(theory.noisy_copies(), "X2")
+    [('X1',), ('X1.1',)]
+    """
+    dependent = distribution.dependent_given[_input(distribution, column)]
+    return [distribution.names(mask) for mask in _minimal(dependent)]
+
+
+def markov_boundaries(distribution: Distribution) -> list[tuple[str, ...]]:
+    """All minimal sets of inputs given which the output is independent of the other inputs; smallest first.
+
+    Examples
+    --------
+    >>> from fernwood import theory
+    >>> theory.markov_boundaries(theory.noisy_copies())
+    [('X1', 'X2'), ('X2', 'X1.1')]
+    """
+    distribution.check_subsets(distribution.n_inputs)
+    everything = (1 << distribution.n_inputs) - 1
+    target = 1 << distribution.n_inputs
+    # A set that suffices suffices with any addition (weak union), so a minimal one is one without a smaller neighbour.
+    suffices = [distribution.independent_masks(everything & ~mask, target, mask) for mask in range(everything + 1)]
+    return [distribution.names(mask) for mask in _minimal(np.array(suffices))]
+
+
+def has_composition(distribution: Distribution, *, output_only: bool = False) -> bool:
+    """Whether S ⊥ T | R and S ⊥ U | R imply S ⊥ T ∪ U | R for all disjoint sets of columns, the output among them.
+
+    Parameters
+    ----------
+    distribution
+        At most nine columns, unless `output_only`.
+    output_only
+        Ask it only where S is the output and R, T, U are sets of inputs: that is what the snowball needs.
+
+    Examples
+    --------
+    >>> from fernwood import theory
+    >>> theory.has_composition(theory.chain(3)), theory.has_composition(theory.xor(2))
+    (True, False)
+    """
+    width = len(distribution.columns)
+    distribution.check_subsets(distribution.n_inputs)
+    if not output_only and width > _LARGEST_COMPOSITION:
+        raise ParameterError(
+            f"composition of {width} columns means {3**width:,} pairs of sets, more than the "
+            f"{3**_LARGEST_COMPOSITION:,} that are enumerated; keep fewer inputs (keep) or ask for output_only=True"
+        )
+    target = 1 << distribution.n_inputs
+    everything = (1 << width) - 1
+    for chosen in [target] if output_only else range(1, everything + 1):
+        outside = everything & ~chosen
+        for given in _subsets(outside):
+            singles = [
+                1 << i
+                for i in range(width)
+                if outside & ~given & 1 << i and distribution.independent_masks(chosen, 1 << i, given)
+            ]
+            # Sets independent of S are made of such single columns (decomposition), so the largest one decides.
+            if len(singles) > 1 and not distribution.independent_masks(chosen, sum(singles), given):
+                return False
+    return True
+
+
+def dependences(distribution: Distribution) -> tuple[NDArray[np.bool_], ...]:
+    """For every input i an array over sets B of inputs, as bits: whether i and the output depend given B.
+
+    Sets that contain i itself are False.
+    """
+    distribution.check_subsets(distribution.n_inputs)
+    n, target = distribution.n_inputs, 1 << distribution.n_inputs
+    table = np.zeros((n, target), dtype=np.bool_)
+    for i in range(n):
+        for given in range(target):
+            if not given >> i & 1:
+                table[i, given] = not distribution.independent_masks(1 << i, target, given)
+    return tuple(table)
+
+
+def _minimal(holds: NDArray[np.bool_]) -> list[int]:
+    """The sets, as bits, for which something holds and for no part of which it does; by size, then by order."""
+    below = np.zeros(len(holds), dtype=np.bool_)  # it holds for some proper part
+    for mask in range(len(holds)):
+        rest = mask
+        while rest and not below[mask]:
+            part = mask & ~(rest & -rest)
+            below[mask] = holds[part] or below[part]
+            rest &= rest - 1
+    found = [int(mask) for mask in np.flatnonzero(holds & ~below)]
+    return sorted(found, key=lambda mask: (mask.bit_count(), [i for i in range(mask.bit_length()) if mask >> i & 1]))
+
+
+def _subsets(mask: int) -> list[int]:
+    """All parts of a set given as bits."""
+    parts, part = [0], 0
+    while part != mask:
+        part = (part - mask) & mask
+        parts.append(part)
+    return parts
+
+
+def _input(distribution: Distribution, column: Column) -> int:
+    place = distribution.position(column)
+    if place == distribution.n_inputs:
+        raise ParameterError(f"{shown(column)} is the output; name one of the inputs {', '.join(distribution.inputs)}")
+    return place
