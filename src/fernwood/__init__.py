@@ -32,7 +32,7 @@ _HOMES = {
     "ingest": "fernwood.store",
     "open": "fernwood.store:open_store",
 }
-_MODULES = {"datasets", "errors", "seeds", "sources", "store"}
+_MODULES = {"datasets", "errors", "seeds", "sources", "store", "theory"}
 
 __all__ = [
     "BudgetError",

@@ -60,8 +60,9 @@ def main() -> None:
     from fernwood.cli.lean import return_freed_memory
 
     return_freed_memory()
-    from fernwood.cli import ingest, info, demo  # noqa: F401, I001  (importing a command registers it, in this order)
+    from fernwood.cli import ingest, info, demo, theory  # noqa: F401, I001  (importing commands registers them in order)
 
+    app.add_typer(theory.app, name="theory")
     signal.signal(signal.SIGINT, _stop)
     signal.signal(signal.SIGTERM, _stop)
     logging.basicConfig(format="%(message)s", level=logging.WARNING)
