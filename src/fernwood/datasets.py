@@ -171,7 +171,7 @@ class _MadelonReader(Reader):
         self._source = source
         self._columns = columns
         self.n_rows = n_rows
-        self.held = _BLOCK * n_rows * 4
+        self.keeps = _BLOCK * n_rows * 4
 
     def overhead(self) -> int:
         return self.n_rows * 4

@@ -10,6 +10,7 @@ __all__ = [
     "SourceError",
     "StoreError",
     "TargetError",
+    "printable",
     "shown",
 ]
 
@@ -61,4 +62,9 @@ def shown(value: object) -> str:
     text = str(value)
     if len(text) > _SHOWN_LENGTH:
         text = text[: _SHOWN_LENGTH - 1] + "…"
-    return "'" + "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text) + "'"
+    return f"'{printable(text)}'"
+
+
+def printable(text: str) -> str:
+    """Text with its control characters escaped, so that a terminal takes it for text."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

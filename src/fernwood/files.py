@@ -21,15 +21,35 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Self
 
-__all__ = ["FileReader", "FileWriter", "appearing_directory", "remove_tree"]
+__all__ = ["FileReader", "FileWriter", "OpenDirectory", "appearing_directory", "remove_tree"]
 
 
-class FileReader:
-    """A file open for positioned reads, safe from many threads: a read has no position to share."""
+class OpenDirectory:
+    """A directory held open: files are opened in it even when another one takes its name."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        self._descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+
+    def open(self, name: str) -> int:
+        """A descriptor of one of its files, for reading."""
+        return os.open(name, os.O_RDONLY | os.O_CLOEXEC, dir_fd=self._descriptor)
+
+    def __del__(self) -> None:
+        if getattr(self, "_descriptor", -1) >= 0:
+            os.close(self._descriptor)
+
+
+class FileReader:
+    """A file open for positioned reads, safe from many threads: a read has no position to share.
+
+    The descriptor is given back when the last reader lets go of the object, so that nobody reads from a number that
+    has become another file.
+    """
+
+    def __init__(self, path: Path, directory: OpenDirectory | None = None) -> None:
+        self.path = path
+        self._descriptor = directory.open(path.name) if directory else os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         self.size = os.fstat(self._descriptor).st_size
 
     def read_into(self, buffer: memoryview, offset: int) -> None:

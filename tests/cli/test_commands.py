@@ -217,10 +217,10 @@ def test_warnings(run: Any, tmp_path: Path) -> None:
     done = run("ingest", "t.csv", "--target", "y", "--out", "s.fern")
     assert done.code == 0
     assert done.err.splitlines() == [
-        "warning: column 'copy' equals the target, value for value: drop what gives the answer away",
+        "warning: column 'copy' tells the target exactly, class by class: drop what gives the answer away",
         "warning: column 'row' numbers the rows one by one: an index is no measurement, drop it",
     ]
-    assert "equals the target" in " ".join(run("info", "s.fern").out.split())
+    assert "tells the target exactly" in " ".join(run("info", "s.fern").out.split())
     assert run("ingest", "t.csv", "--target", "y", "--out", "s.fern", "--force", "-q").err == ""
 
 

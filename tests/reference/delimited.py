@@ -31,11 +31,19 @@ class Parsed(NamedTuple):
 
 def parse(text: str, delimiter: str = ",", decimal: str = ".", missing: Sequence[str] = ("NA",)) -> Parsed:
     """All cells of a table, whose first line says how many a line has."""
+    parsed = _parse(text, delimiter, decimal, missing, one_column=False)
+    if parsed.rows and len(parsed.rows[0]) == 1:
+        return _parse(text, delimiter, decimal, missing, one_column=True)
+    return parsed
+
+
+def _parse(text: str, delimiter: str, decimal: str, missing: Sequence[str], *, one_column: bool) -> Parsed:
     rows: list[list[Cell]] = []
     row: list[Cell] = []
     line, i, after_delimiter = 1, 0, False
     while i < len(text) or after_delimiter:
-        if not row and i < len(text) and text[i] in "\r\n":  # blank lines are passed over
+        blank = not row and i < len(text) and text[i] in "\r\n"
+        if blank and not (one_column and text[i:].strip("\r\n")):  # passed over, but in the middle of one column
             line += text[i] == "\n"
             i += 1
             continue

@@ -142,7 +142,7 @@ def test_the_refusal_says_where() -> None:
 def test_what_cleaning_does() -> None:
     names = ["a", "", "a", "b\tc", "a (2)", "a", " d ", "column 1"]
     assert list(clean_names(ListedNames(names))) == [
-        "a", "column 1", "a (2)", "b c", "a (2) (2)", "a (3)", "d", "column 1 (2)",
+        "a", "column 1", "a (3)", "b c", "a (2)", "a (4)", " d ", "column 1 (2)",
     ]  # fmt: skip
 
 

@@ -166,7 +166,8 @@ def assert_equal(store: Store, wanted: Store, *, names: bool = True) -> None:
     if store.target is not None and wanted.target is not None:
         assert (store.target.task, store.target.classes) == (wanted.target.task, wanted.target.classes)
         np.testing.assert_array_equal(store.target.values, wanted.target.values)
-    assert store.fingerprint == wanted.fingerprint
+    if list(store.names) == list(wanted.names):
+        assert store.fingerprint == wanted.fingerprint
 
 
 @pytest.fixture(scope="module")
@@ -385,7 +386,7 @@ def test_scratch_in_a_file_as_in_memory(limit: int, heights: list[int], tmp_path
     for a, b in zip(edges, edges[1:], strict=False):
         blocks.append(rows[a:b])
         turned.append(rows[a:b])
-    assert (tmp_path / "scratch.bin").exists() == (blocks.held == 0)
+    assert bool(list(tmp_path.glob("scratch-*.bin"))) == (blocks.held == 0)
     assert blocks.held <= limit
     for start, stop in [(0, 31), (4, 5), (30, 31), (11, 29)]:
         np.testing.assert_array_equal(blocks.columns(start, stop), rows.T[start:stop])

@@ -295,14 +295,16 @@ def test_transposed(tmp_path: Path) -> None:
 
 
 def test_transposed_without_header(tmp_path: Path) -> None:
-    names, band = read(written(tmp_path, "a\t1\t2\nb\t3\t4\n", "t.tsv"), transposed=True)
+    names, band = read(written(tmp_path, "a\t1\t2\nb\t3\t4\n", "t.tsv"), transposed=True, header=False)
     assert names == ["a", "b"]
     np.testing.assert_array_equal(band.values, [[1, 2], [3, 4]])
 
 
 def test_transposed_whose_samples_are_numbered(tmp_path: Path) -> None:
     path = written(tmp_path, "id\t1\t2\na\t3\t4\n", "t.tsv")
-    assert read(path, transposed=True)[0] == ["id", "a"]
+    with pytest.raises(SourceError, match="line 1 of 't.tsv' has numbers .* Say --header or --no-header"):
+        read(path, transposed=True)
+    assert read(path, transposed=True, header=False)[0] == ["id", "a"]
     assert read(path, transposed=True, header=True)[0] == ["a"]
 
 
@@ -313,7 +315,7 @@ def test_transposed_features_in_another_order(tmp_path: Path, monkeypatch: pytes
         monkeypatch.setattr(module.TextSource, "_block_height", lambda *_, height=height: height)
         if limit is not None:
             monkeypatch.setattr(module, "ColumnBlocks", lambda n, where, _, limit=limit: ColumnBlocks(n, where, limit))
-        names, band = read(path, wanted, transposed=True)
+        names, band = read(path, wanted, transposed=True, header=False)
         assert names == [f"f{i}" for i in wanted]
         np.testing.assert_array_equal(band.values, [[i, i * i] for i in wanted])
         assert [p.name for p in tmp_path.iterdir()] == ["t.tsv"]
@@ -353,7 +355,7 @@ def test_transposed_ragged_line(tmp_path: Path) -> None:
 
 def test_only_text_is_transposed(tmp_path: Path) -> None:
     np.save(tmp_path / "a.npy", np.eye(3))
-    with pytest.raises(SourceError, match="'a.npy' is not text; transposed tables are read from text files only"):
+    with pytest.raises(SourceError, match="transposed says how a text file is written, and 'a.npy' is none"):
         read(tmp_path / "a.npy", transposed=True)
 
 

@@ -167,9 +167,11 @@ def test_the_least_budget_it_names_is_enough() -> None:
     assert fernwood.ingest(table, memory=caught.value.least).n_columns == 5
 
 
-@pytest.mark.parametrize("header", ["label\n", ""])
-def test_a_target_file_of_words(tmp_path: Path, header: str) -> None:
-    (tmp_path / "y.csv").write_text(header + "case\ncontrol\ncase\ncase\n")
+def test_a_target_file_of_words(tmp_path: Path) -> None:
+    (tmp_path / "y.csv").write_text("case\ncontrol\ncase\ncase\n")
+    with pytest.raises(TargetError, match="if line 1 of 'y.csv', 'case', is a value and no name, put a name above it"):
+        fernwood.ingest(RNG.random((4, 3)), target=tmp_path / "y.csv")
+    (tmp_path / "y.csv").write_text("label\ncase\ncontrol\ncase\ncase\n")
     store = fernwood.ingest(RNG.random((4, 3)), target=tmp_path / "y.csv")
     assert store.target is not None
     assert [store.target.classes[i] for i in store.target.values] == ["case", "control", "case", "case"]
@@ -222,13 +224,13 @@ def test_a_copy_of_the_target_and_an_index_earn_a_warning() -> None:
         store = fernwood.ingest(table, target=target)
     notes = [str(w.message) for w in caught]
     assert notes == store.notes
-    assert notes[0].startswith("column 'x1' equals the target, value for value")
+    assert notes[0].startswith("column 'x1' tells the target exactly, class by class")
     assert notes[1].startswith("column 'x2' numbers the rows one by one")
 
 
 def test_a_copy_of_a_regression_target_earns_a_warning() -> None:
     target = RNG.standard_normal(400)
-    with pytest.warns(FernwoodWarning, match="columns 'x0', 'x2' equal the target"):
+    with pytest.warns(FernwoodWarning, match="columns 'x0', 'x2' order the rows as the target does"):
         fernwood.ingest(np.column_stack((target, RNG.random(400), 3 * target)), target=target)
 
 

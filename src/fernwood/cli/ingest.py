@@ -19,8 +19,6 @@ __all__ = ["ingest_table"]
 
 _MANY_CATEGORIES = Literal["error", "drop", "frequency"]
 _TASKS = Literal["classification", "regression"]
-_LEAST_WORK = 54 * 10**6
-"""What ingesting takes at least, beside what is resident when it begins: quantiser, records to be written, a band."""
 
 
 @app.command("ingest")
@@ -90,15 +88,13 @@ def ingest_table(
     source = open_source(table, TextFormat(**form))  # type: ignore[arg-type]
     # What is resident now (interpreter, libraries, compiled code) is part of what the user allows.
     held = resident()
-    if total is not None and total <= held:
-        raise _too_small(total, held, _LEAST_WORK)
     with ProgressView(quiet=quiet) as view, warnings.catch_warnings(record=True) as notes:
         warnings.simplefilter("always", FernwoodWarning)
         try:
             store = ingest(
                 source,
                 out,
-                memory=None if total is None else total - held,
+                memory=None if total is None else max(total - held, 1),
                 progress=view,
                 **options,  # type: ignore[arg-type]
             )
@@ -120,7 +116,7 @@ def ingest_table(
 
 def _too_small(total: int, held: int, work: int) -> BudgetError:
     # Rounded up with a megabyte to spare, since what Python and libraries take differs a little from run to run.
-    least = (held + max(work, _LEAST_WORK) + 2 * 10**6) // 10**6 * 10**6
+    least = (held + work + 3 * 10**6) // 10**6 * 10**6
     return BudgetError(
         f"--memory {shown_size(total)} is too small, Python and libraries included; "
         f"at least {shown_size(least)} would do",

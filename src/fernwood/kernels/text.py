@@ -2,8 +2,8 @@
 
 A cell is parsed where it lies. Numbers of up to 15 or so digits are exact by one multiplication or division (both
 operands are exact doubles, so the result is correctly rounded); longer ones are pointed out as `LONG_NUMBER`. Blank
-lines are passed over. A cell that is cut off by the end of the text is left for the next call, so the text can come in
-pieces of any size, smaller than a line even.
+lines are passed over; in a table of one column they are missing cells, but at its end. A cell that is cut off by the
+end of the text is left for the next call, so the text can come in pieces of any size, smaller than a line even.
 """
 
 from __future__ import annotations
@@ -90,7 +90,16 @@ def parse_cells(text, final, dialect, slots, state, values, cells):
     place, row, column, line, n_cells = state[0], state[1], state[2], state[3], state[4]
     outcome = HUNGRY
     while True:
-        if column == 0:
+        if column == 0 and n_columns == 1:
+            # A blank line is a missing cell, but at the end of the table.
+            ahead = place
+            while ahead < size and (text[ahead] == _NEWLINE or text[ahead] == _RETURN):
+                ahead += 1
+            if ahead == size:
+                if final:
+                    place = size
+                break
+        elif column == 0:
             # Blank lines are passed over; a carriage return at the very end may belong to a line feed to come.
             while place < size and (text[place] == _NEWLINE or (text[place] == _RETURN and place + 1 < size)):
                 line += text[place] == _NEWLINE
@@ -276,6 +285,8 @@ def count_cells(text, final, dialect, state):
             break
         state[1] += 1
         place = min(end + 1, size)
+        if end < size and text[end] == _RETURN and place < size:
+            place += 1
         state[0] = place
         if end >= size or text[end] != dialect.delimiter:
             return True

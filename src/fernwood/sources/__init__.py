@@ -15,9 +15,22 @@ from fernwood.errors import SourceError, shown
 from fernwood.sources.base import Band, Kind, Progress, ProgressCallback, Reader, Source, Workspace
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from fernwood.sources.text_format import TextFormat
 
-__all__ = ["Band", "Kind", "Progress", "ProgressCallback", "Reader", "Source", "Workspace", "open_source"]
+__all__ = [
+    "Band",
+    "Kind",
+    "Progress",
+    "ProgressCallback",
+    "Reader",
+    "Source",
+    "Workspace",
+    "as_array",
+    "is_there",
+    "open_source",
+]
 
 
 def open_source(table: Any, form: TextFormat | None = None) -> Source:
@@ -40,6 +53,9 @@ def open_source(table: Any, form: TextFormat | None = None) -> Source:
         return table
     if isinstance(table, str | os.PathLike):
         return _open_path(Path(table), form)
+    _refuse_text_options(form, f"a {type(table).__name__}")
+    if isinstance(table, np.ma.MaskedArray):
+        raise SourceError("a masked array hides its values; give table.filled(numpy.nan), where NaN is missing")
     if isinstance(table, np.ndarray):
         from fernwood.sources.arrays import ArraySource, NpySource
 
@@ -56,13 +72,41 @@ def open_source(table: Any, form: TextFormat | None = None) -> Source:
     if hasattr(table, "__array__") or isinstance(table, list | tuple):
         from fernwood.sources.arrays import ArraySource
 
-        return ArraySource(np.asarray(table))
+        return ArraySource(as_array(table))
     raise SourceError(f"a {type(table).__name__} is no table; give a path, an array, a sparse matrix or a data frame")
 
 
+def as_array(values: Any) -> NDArray[np.generic]:
+    """An array of a sequence; numbers beside words stay what they are instead of becoming words."""
+    try:
+        array = np.asarray(values)
+        return np.array(values, object) if array.dtype.kind in "US" and not hasattr(values, "dtype") else array
+    except ValueError as error:
+        raise SourceError("the rows of the list differ in length; a table has as many values in every row") from error
+
+
+def _refuse_text_options(form: TextFormat | None, what: str) -> None:
+    """Refuse what would otherwise be ignored."""
+    told = form.told() if form is not None else ()
+    if told:
+        raise SourceError(f"{told[0]} says how a text file is written, and {what} is none; leave it out")
+
+
+def is_there(path: Path) -> bool:
+    """Whether there is a file or directory; a name that no file could have is not there."""
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False
+
+
 def _open_path(path: Path, form: TextFormat | None) -> Source:
-    if not path.exists():
+    if not is_there(path):
         raise SourceError(f"there is no file {shown(path)}; check the path")
+    from fernwood.sources.text_format import TextFormat, is_text_name
+
+    if not is_text_name(path):
+        _refuse_text_options(form, shown(path.name))
     if path.is_dir():
         from fernwood.sources.parquet import open_parquet_folder
 
@@ -70,8 +114,6 @@ def _open_path(path: Path, form: TextFormat | None) -> Source:
     if path.stat().st_size == 0:
         raise SourceError(f"{shown(path.name)} is empty; a table has a header and rows")
     suffix = path.suffix.lower()
-    if form is not None and form.transposed and suffix in {".npy", ".parquet", ".pq", ".feather", ".arrow", ".ipc"}:
-        raise SourceError(f"{shown(path.name)} is not text; transposed tables are read from text files only")
     if suffix == ".npy":
         from fernwood.sources.arrays import open_npy
 
@@ -84,8 +126,6 @@ def _open_path(path: Path, form: TextFormat | None) -> Source:
         from fernwood.sources.parquet import open_ipc
 
         return open_ipc(path)
-    from fernwood.sources.text_format import TextFormat, is_text_name
-
     if is_text_name(path):
         from fernwood.sources.text import TextSource
 

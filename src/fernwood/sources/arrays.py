@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from fernwood.errors import SourceError, shown
 from fernwood.files import FileReader
-from fernwood.sources.arrow import arrow_band
+from fernwood.sources.arrow import arrow_band, first_line
 from fernwood.sources.base import Band, Kind, Progress, Reader, Source, Workspace
 from fernwood.sources.names import NumberedNames
 from fernwood.sources.scratch import RowBlocks, turned
@@ -62,8 +62,7 @@ def _as_arrow(column: NDArray[np.generic], title: str) -> pa.Array:
         return pa.array(column.tolist(), from_pandas=True)
     except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError) as error:
         raise SourceError(
-            f"a column of {title} mixes types ({str(error).splitlines()[0]}); give every column one type, "
-            "numbers or text"
+            f"a column of {title} mixes types ({first_line(error)}); give every column one type, numbers or text"
         ) from error
 
 
@@ -72,7 +71,9 @@ class ArraySource(Source):
 
     def __init__(self, array: NDArray[np.generic], title: str = "the array") -> None:
         if array.ndim != 2:
-            raise SourceError(f"{title} has shape {array.shape}; a table has two dimensions, rows and columns")
+            raise SourceError(
+                f"{title} has shape {array.shape}; a table has two dimensions: reshape it to rows × columns"
+            )
         self._array = array
         self.title = title
         self.names = NumberedNames(array.shape[1])
@@ -133,8 +134,13 @@ class NpySource(Source):
         whole = whole and array.mode != "c"  # what was written to a private mapping is not in the file
         if not whole or not (array.flags.c_contiguous or array.flags.f_contiguous):
             return None
-        layout = _Layout(array.dtype, array.shape[0], array.shape[1], not array.flags.c_contiguous, array.offset)
-        return cls(Path(os.fspath(str(array.filename))), layout)
+        path = Path(os.fspath(str(array.filename)))
+        if not _is_what_is_mapped(path, array):
+            return None
+        return cls(
+            path,
+            _Layout(array.dtype, array.shape[0], array.shape[1], not array.flags.c_contiguous, array.offset),
+        )
 
     @contextmanager
     def reading(self, columns: NDArray[np.int64], workspace: Workspace) -> Iterator[Reader]:
@@ -158,6 +164,21 @@ class NpySource(Source):
                 yield _TurnedReader(blocks, Kind.BOOLEAN if layout.dtype.kind == "b" else Kind.NUMBER)
             finally:
                 blocks.close()
+
+
+def _is_what_is_mapped(path: Path, array: np.memmap) -> bool:
+    """Whether the file under the mapping's name still is the one that is mapped, by size and by its ends."""
+    flat = array.ravel(order="K").view(np.uint8)
+    edge = min(flat.size, 4096)
+    try:
+        with FileReader(path) as file:
+            return (
+                file.size >= array.offset + flat.size
+                and file.read(edge, array.offset) == flat[:edge].tobytes()
+                and file.read(edge, array.offset + flat.size - edge) == flat[flat.size - edge :].tobytes()
+            )
+    except OSError:
+        return False
 
 
 class _NpyReader(Reader):
@@ -216,7 +237,7 @@ class _TurnedReader(Reader):
         self._blocks = blocks
         self._kind = kind
         self.n_rows = blocks.n_rows
-        self.held = blocks.held
+        self.caches = blocks.held
 
     def overhead(self) -> int:
         return self.n_rows * 8  # the part of a band that one block gives, at most
@@ -255,8 +276,10 @@ def open_npy(path: Path) -> NpySource:
         raise SourceError(
             f"{shown(path.name)} holds pickled Python objects, which are never loaded; save it as numbers"
         )
-    if len(shape) != 2:
-        raise SourceError(f"{shown(path.name)} has shape {shape}; a table has two dimensions, rows and columns")
+    if len(shape) != 2 or min(shape) < 0:
+        raise SourceError(
+            f"{shown(path.name)} has shape {shape}; a table has two dimensions: save it as rows × columns"
+        )
     wanted = offset + shape[0] * shape[1] * dtype.itemsize
     if size < wanted:
         raise SourceError(

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
-from fernwood.errors import SourceError, shown
+from fernwood.errors import SourceError, printable, shown
 from fernwood.sources.base import Band, Kind
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["arrow_band", "arrow_column"]
+__all__ = ["arrow_band", "arrow_column", "first_line"]
 
 _PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
@@ -43,6 +43,21 @@ def arrow_band(columns: Iterable[tuple[str, pa.Array | pa.ChunkedArray]], n_rows
 
 def arrow_column(name: str, column: pa.Array | pa.ChunkedArray) -> ArrowColumn:
     """The values of an Arrow column."""
+    try:
+        return _converted(name, column)
+    except pa.ArrowException as error:
+        raise SourceError(
+            f"column {shown(name)} of type {shown(column.type)} cannot be read ({first_line(error)}); "
+            "convert it, or leave it out with --drop (drop=)"
+        ) from error
+
+
+def first_line(error: Exception) -> str:
+    """What an error of Arrow says first, safe to show."""
+    return printable((str(error).splitlines() or ["no reason given"])[0])
+
+
+def _converted(name: str, column: pa.Array | pa.ChunkedArray) -> ArrowColumn:
     if isinstance(column, pa.ChunkedArray):
         column = column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
     kind = column.type
@@ -66,7 +81,7 @@ def arrow_column(name: str, column: pa.Array | pa.ChunkedArray) -> ArrowColumn:
     if pt.is_floating(kind) or pt.is_integer(kind) or pt.is_decimal(kind):
         return ArrowColumn(_floats(column, pa.float64()), Kind.NUMBER)
     raise SourceError(
-        f"column {shown(name)} is of type {kind}, which is neither numbers, booleans, dates nor text; "
+        f"column {shown(name)} is of type {shown(kind)}, which is neither numbers, booleans, dates nor text; "
         "convert it, or leave it out with --drop (drop=)"
     )
 
@@ -78,6 +93,11 @@ def _floats(column: pa.Array, to: pa.DataType) -> NDArray[np.floating]:
 
 def _categories(column: pa.DictionaryArray, labels: pa.Array) -> ArrowColumn:
     values = _floats(column.indices, pa.float64())
+    distinct = labels.dictionary_encode(null_encoding="encode")
+    if len(distinct.dictionary) < len(labels):  # a dictionary may hold a value twice
+        present = ~np.isnan(values)
+        values[present] = distinct.indices.to_numpy(zero_copy_only=False)[values[present].astype(np.int64)]
+        labels = distinct.dictionary
     nulls = np.flatnonzero(pc.is_null(labels).to_numpy(zero_copy_only=False))
     if len(nulls):  # a dictionary may hold a null of its own
         values = np.where(np.isin(values, nulls), np.nan, values)

@@ -78,8 +78,11 @@ class Reader(ABC):
 
     n_rows: int
 
-    held: int = 0
-    """Bytes that the reader keeps in memory between bands."""
+    keeps: int = 0
+    """Bytes that stay in memory between bands, whatever the budget."""
+
+    caches: int = 0
+    """Bytes that stay in memory between bands because the budget allows it: up to half of the workspace."""
 
     @abstractmethod
     def overhead(self) -> int:

@@ -26,7 +26,7 @@ __all__ = ["CellReader", "cell_texts"]
 _NUMBER = r"^[+-]?([0-9]+[{0}]?[0-9]*|[{0}][0-9]+)([eE][+-]?[0-9]+)?$"  # {0}: the decimal sign
 _INFINITE = r"(?i)^[+-]?inf(inity)?$"
 _DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?)?$"
-_MOST_WORDS = 2_000_000
+_WORD_BYTES = 220  # of a short word: the string, its place, its entry in the dictionary, and once more in Arrow
 
 
 def cell_texts(text: NDArray[np.uint8], cells: NDArray[np.int64], title: str) -> pa.Array:
@@ -76,6 +76,8 @@ class CellReader:
         The decimal sign.
     as_text
         Places of the wanted columns that are categories whatever their cells look like.
+    memory
+        Bytes that the vocabulary may take.
     """
 
     def __init__(
@@ -85,13 +87,18 @@ class CellReader:
         missing: Sequence[str],
         decimal: str,
         as_text: set[int],
+        memory: int,
     ) -> None:
         self._name_of = name_of
         self._title = title
         self._missing = pa.array([*missing, ""], pa.large_string())
         self._decimal = decimal
         self._as_text = np.array(sorted(as_text), np.int64)
+        self._memory = memory
+        self.held = 0
+        """Bytes that the vocabulary takes."""
         self._vocabulary: dict[str, int] = {}
+        self._words = pa.array([], pa.large_string())  # the vocabulary, once it is complete
         # Per column that has any: how many cells are words or dates, and the first of them, for a sentence about it.
         self._n_words: dict[int, int] = {}
         self._n_dates: dict[int, int] = {}
@@ -111,14 +118,12 @@ class CellReader:
         dotted = pc.replace_substring(texts, self._decimal, ".") if self._decimal != "." else texts
         number = free & (cells[:, 5] == LONG_NUMBER)
         unclear = free & ~number
-        date = word = unclear
+        date = np.zeros(len(cells), bool)
         if unclear.any():
             number |= unclear & _mask(pc.match_substring_regex(texts, _NUMBER.format(self._decimal)))
             date = unclear & _mask(pc.match_substring_regex(texts, _DATE))
             self._refuse_infinite(unclear & _mask(pc.match_substring_regex(texts, _INFINITE)), texts, cells, owners)
-            word = ~missing & ~number & ~date
-        else:
-            word = ~missing & ~number
+        word = ~missing & ~number & ~date
         if number.any():
             parsed = dotted.filter(pa.array(number)).cast(pa.float64()).to_numpy()
             overflow = np.zeros(len(cells), bool)
@@ -133,22 +138,30 @@ class CellReader:
         if word.any():
             self._note(self._n_words, word, texts, cells, owners)
             encoded = texts.filter(pa.array(word)).dictionary_encode()
-            vocabulary = self._vocabulary
-            places = np.array([vocabulary.setdefault(w, len(vocabulary)) for w in encoded.dictionary.to_pylist()])
+            places = np.array([self._place(w) for w in encoded.dictionary.to_pylist()])
             values[cells[word, 0], cells[word, 1]] = places[encoded.indices.to_numpy()]
-            if len(vocabulary) > _MOST_WORDS:
+            if self.held > self._memory:
                 worst = max(self._n_words, key=lambda owner: self._n_words[owner])
                 raise SourceError(
-                    f"the text columns of {self._title} hold more than {_MOST_WORDS} different words; leave out "
-                    f"columns such as {shown(self._name_of(worst))} with --drop (drop=)"
+                    f"the text columns of {self._title} hold more different words ({len(self._vocabulary)} so far) "
+                    f"than the memory has room for; leave out columns such as {shown(self._name_of(worst))} "
+                    "with --drop (drop=), or give more memory"
                 )
+
+    def _place(self, word: str) -> int:
+        place = self._vocabulary.get(word)
+        if place is None:
+            place = self._vocabulary[word] = len(self._vocabulary)
+            self.held += _WORD_BYTES + 2 * len(word)
+        return place
 
     def band(self, first: int, values: NDArray[np.floating]) -> Band:
         """The band of wanted columns from `first` on, with words turned into labels; mixed columns are refused."""
         kinds = np.full(len(values), Kind.NUMBER, np.uint8)
         labels: dict[int, pa.Array] = {}
         special = [i for i in range(len(values)) if first + i in self._first]
-        words = pa.array(list(self._vocabulary), pa.large_string()) if special else None
+        if special and len(self._words) < len(self._vocabulary):
+            self._words = pa.array(list(self._vocabulary), pa.large_string())
         for i in special:
             owner = first + i
             n_present = int(np.count_nonzero(~np.isnan(values[i])))
@@ -159,7 +172,7 @@ class CellReader:
                 continue
             present = ~np.isnan(values[i])
             places, positions = np.unique(values[i, present].astype(np.int64), return_inverse=True)
-            column_labels = words.take(pa.array(places))  # type: ignore[union-attr]
+            column_labels = self._words.take(pa.array(places))
             values[i, present] = positions
             lowered = pc.utf8_lower(column_labels).to_pylist()
             if set(lowered) <= {"true", "false"} and len(self._as_text[self._as_text == owner]) == 0:

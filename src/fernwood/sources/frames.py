@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from fernwood.errors import SourceError, shown
 from fernwood.sources.arrays import array_band
-from fernwood.sources.arrow import arrow_band
+from fernwood.sources.arrow import arrow_band, first_line
 from fernwood.sources.base import Band, Reader, Source, Workspace
 from fernwood.sources.names import ListedNames
 
@@ -20,11 +20,13 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from fernwood.sources.names import Names
+
 __all__ = ["FrameSource", "is_frame"]
 
 
 def is_frame(table: object) -> bool:
-    """Whether narwhals takes the object for an eager data frame."""
+    """Whether narwhals takes the object for a data frame."""
     import narwhals as nw
 
     return isinstance(nw.from_native(table, pass_through=True), nw.DataFrame | nw.LazyFrame)
@@ -37,32 +39,37 @@ class FrameSource(Source):
         import narwhals as nw
 
         self.title = "the data frame"
-        labels = list(getattr(table, "columns", [])) if hasattr(table, "iloc") else None
-        if labels is not None and any(not isinstance(label, str) for label in labels):
-            table = table.set_axis([str(label) for label in labels], axis=1)
-        try:
-            frame = nw.from_native(table)
-            if isinstance(frame, nw.LazyFrame):
-                frame = frame.collect()
-            names = frame.columns
-        except nw.exceptions.DuplicateError as error:
-            twice = next((name for i, name in enumerate(labels or []) if name in (labels or [])[:i]), "?")
-            raise SourceError(
-                f"the data frame has two columns named {shown(twice)}; names must differ: rename one"
-            ) from error
+        table, names = _with_plain_names(table)
+        frame = nw.from_native(table)
+        if isinstance(frame, nw.LazyFrame):
+            frame = frame.collect()
         self._frame = frame
-        self.names = ListedNames(names)
+        self.names = ListedNames(names if names is not None else frame.columns)
         self.n_bytes = int(frame.estimated_size())
 
     @contextmanager
     def reading(self, columns: NDArray[np.int64], workspace: Workspace) -> Iterator[Reader]:  # noqa: ARG002
         """Open the frame to read some columns."""
-        yield _FrameReader(self._frame, columns)
+        yield _FrameReader(self._frame, columns, self.names)
+
+
+def _with_plain_names(table: Any) -> tuple[Any, list[str] | None]:
+    """Columns numbered where their names are no text or stand twice, which narwhals refuses, and the names."""
+    if hasattr(table, "iloc"):
+        names = [str(label) for label in table.columns]
+        plain = len(set(names)) == len(names) and all(isinstance(label, str) for label in table.columns)
+        return (table, None) if plain else (table.set_axis([str(i) for i in range(len(names))], axis=1), names)
+    if isinstance(table, pa.Table):
+        names = table.column_names
+        plain = len(set(names)) == len(names)
+        return (table, None) if plain else (table.rename_columns([str(i) for i in range(len(names))]), names)
+    return table, None
 
 
 class _FrameReader(Reader):
-    def __init__(self, frame: nw.DataFrame[Any], columns: NDArray[np.int64]) -> None:
+    def __init__(self, frame: nw.DataFrame[Any], columns: NDArray[np.int64], names: Names) -> None:
         self._frame = frame
+        self._names = names
         self._columns = columns
         self.n_rows = len(frame)
 
@@ -77,13 +84,16 @@ class _FrameReader(Reader):
             block = part.to_numpy()
             if block.dtype.kind in "iuf":
                 return array_band(block, "the data frame")
-        return arrow_band(((name, self._arrow(part, name)) for name in part.columns), self.n_rows)
+        names = (self._names[i] for i in positions)
+        columns = ((name, self._arrow(part, i, name)) for i, name in enumerate(names))
+        return arrow_band(columns, self.n_rows)
 
     @staticmethod
-    def _arrow(part: nw.DataFrame[Any], name: str) -> pa.ChunkedArray:
+    def _arrow(part: nw.DataFrame[Any], i: int, name: str) -> pa.ChunkedArray:
         try:
-            return part.get_column(name).to_arrow()
-        except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError) as error:
+            return part[:, i].to_arrow()
+        except (pa.ArrowException, TypeError, ValueError, OverflowError, NotImplementedError) as error:
             raise SourceError(
-                f"column {shown(name)} mixes types ({str(error).splitlines()[0]}); give it one type, numbers or text"
+                f"column {shown(name)} has a type of its own, or mixes types ({first_line(error)}); "
+                "give it one type, numbers or text"
             ) from error

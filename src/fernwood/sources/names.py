@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import fnmatch
+import operator
 import re
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
@@ -132,58 +133,95 @@ def check_names(names: Names) -> None:
     """Refuse names that are empty, too long, hold control characters, or stand twice."""
     if isinstance(names, NumberedNames):
         return
-    hashes = np.empty(len(names), np.int64)
     for start, run in names.runs():
-        rules = (
-            (pc.equal(pc.binary_length(run), 0), "has no name; a row index? Leave it out with --drop"),
-            (
-                pc.greater(pc.binary_length(run), LONGEST_NAME),
-                f"has a name of more than {LONGEST_NAME} bytes; shorten it",
-            ),
-            (
-                pc.match_substring_regex(run, _CONTROL),
-                "has a name with a line break or another control character; mend it",
-            ),
-        )
-        for broken, rule in rules:
+        for broken, rule in _rules(run):
             hit = int(pc.index(broken, pa.scalar(True)).as_py())
             if hit >= 0:
-                name = run[hit].as_py()
                 raise SourceError(
-                    f"column {start + hit} ({shown(name)}) {rule}, or let --clean-names (clean_names=True) rename it"
+                    f"column {start + hit} ({shown(run[hit])}) {rule}, "
+                    "or let --clean-names (clean_names=True) rename it"
                 )
-        hashes[start : start + len(run)] = [hash(name) for name in run.to_pylist()]
+    for first, second in _twins(names, _hashes(names)):
+        raise SourceError(
+            f"the name {shown(names[first])} stands over column {first} and again over column {second}; "
+            "names must differ: rename one, or let --clean-names (clean_names=True) number them"
+        )
+
+
+def _rules(run: pa.Array) -> list[tuple[pa.Array, str]]:
+    """Which names of a run break which rule."""
+    return [
+        (pc.equal(pc.binary_length(run), 0), "has no name; a row index? Leave it out with --drop"),
+        (
+            pc.greater(pc.binary_length(run), LONGEST_NAME),
+            f"has a name of more than {LONGEST_NAME} bytes; shorten it",
+        ),
+        (
+            pc.match_substring_regex(run, _CONTROL),
+            "has a name with a line break or another control character; mend it",
+        ),
+    ]
+
+
+def _hashes(names: Names) -> NDArray[np.int64]:
+    parts = [np.array([hash(name) for name in run.to_pylist()], np.int64) for _, run in names.runs()]
+    return np.concatenate(parts) if parts else np.empty(0, np.int64)
+
+
+def _twins(names: Names, hashes: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
+    """Positions of equal names, every later one with the one before it, in order."""
     order = np.argsort(hashes, kind="stable")
-    twins = np.flatnonzero(hashes[order[1:]] == hashes[order[:-1]])
-    for first, second in zip(order[twins].tolist(), order[twins + 1].tolist(), strict=True):
+    alike = np.flatnonzero(hashes[order[1:]] == hashes[order[:-1]])
+    for second, first in sorted(zip(order[alike + 1].tolist(), order[alike].tolist(), strict=True)):
         if names[first] == names[second]:
-            raise SourceError(
-                f"the name {shown(names[first])} stands over column {first} and again over column {second}; "
-                "names must differ: rename one, or let --clean-names (clean_names=True) number them"
-            )
+            yield first, second
 
 
 def clean_names(names: Names) -> Names:
     """The same names with every rule of `check_names` met.
 
     Control characters become spaces, an empty name becomes ``column 17``, a long one is cut, and a name that stands
-    again gets a number behind it.
+    again gets a number behind it. Only names that break a rule are touched.
     """
-    if isinstance(names, NumberedNames):
+    if isinstance(names, NumberedNames) or not len(names):
         return names
-    seen: set[str] = set()
-    next_number: dict[str, int] = {}
-    cleaned = []
-    for i, name in enumerate(names):
-        plain = "".join(c if c.isprintable() else " " for c in name).strip() or f"column {i}"
-        plain = plain.encode()[: LONGEST_NAME - 32].decode(errors="ignore")
-        unique, n = plain, next_number.get(plain, 2)
-        while unique in seen:
-            unique, n = f"{plain} ({n})", n + 1
-        next_number[plain] = n
-        seen.add(unique)
-        cleaned.append(unique)
-    return ListedNames(cleaned)
+    mended = _replaced(names, {})
+    hashes = _hashes(mended)
+    known = set()
+    if len(np.unique(hashes)) < len(hashes):
+        known = set(hashes.tolist())
+    numbers: dict[str, int] = {}
+    again = {}
+    for _, second in _twins(mended, hashes):
+        name = mended[second]
+        number = numbers.get(name, 2)
+        while hash(f"{name} ({number})") in known:
+            number += 1
+        numbers[name] = number + 1
+        again[second] = f"{name} ({number})"
+        known.add(hash(again[second]))
+    return _replaced(mended, again) if again else mended
+
+
+def _replaced(names: Names, by_position: dict[int, str]) -> Names:
+    """Names with some replaced, and all that break a rule by themselves mended."""
+    runs = []
+    for start, run in names.runs():
+        broken = pc.or_(pc.or_(*(mask for mask, _ in _rules(run)[:2])), _rules(run)[2][0])
+        touched = np.flatnonzero(broken.to_numpy(zero_copy_only=False)).tolist()
+        touched += [i - start for i in by_position if start <= i < start + len(run)]
+        if touched:
+            plain = run.to_pylist()
+            for i in touched:
+                plain[i] = by_position.get(start + i) or _mended(plain[i], start + i)
+            run = pa.array(plain, pa.large_string())
+        runs.append(run)
+    return ListedNames(pa.concat_arrays(runs))
+
+
+def _mended(name: str, position: int) -> str:
+    plain = "".join(c if c.isprintable() else " " for c in name).strip() or f"column {position}"
+    return plain.encode()[: LONGEST_NAME - 32].decode(errors="ignore")
 
 
 def match_names(names: Names, wanted: Sequence[str | int], what: str) -> NDArray[np.int64]:
@@ -219,7 +257,7 @@ def match_names(names: Names, wanted: Sequence[str | int], what: str) -> NDArray
 def as_position(text: str | int, n: int) -> int | None:
     """A position among n columns, written as a whole number (negative: from the end), or None."""
     try:
-        number = int(text)
-    except ValueError:
+        number = int(text) if isinstance(text, str) else operator.index(text)
+    except (ValueError, TypeError):
         return None
     return number % n if -n <= number < n else None

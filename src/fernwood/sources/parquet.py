@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ import pyarrow.ipc
 import pyarrow.parquet as pq
 
 from fernwood.errors import SourceError, shown
-from fernwood.sources.arrow import arrow_band
+from fernwood.sources.arrow import arrow_band, first_line
 from fernwood.sources.base import Band, Reader, Source, Workspace
 from fernwood.sources.names import ListedNames
 
@@ -32,8 +33,12 @@ if TYPE_CHECKING:
 
         def read(self, positions: list[int]) -> pa.Table: ...
 
+        def text_bytes(self, positions: list[int]) -> int: ...
+
         def close(self) -> None: ...
 
+
+_WORDS = re.compile(r"[0-9]+|[^0-9]+")
 
 __all__ = ["ColumnarSource", "open_ipc", "open_parquet", "open_parquet_folder"]
 
@@ -41,12 +46,27 @@ __all__ = ["ColumnarSource", "open_ipc", "open_parquet", "open_parquet_folder"]
 class _ParquetPart:
     def __init__(self, path: Path) -> None:
         try:
-            self._file = pq.ParquetFile(path, memory_map=False, pre_buffer=False)
-        except (pa.ArrowInvalid, OSError) as error:
+            schema = pq.read_schema(path)
+            words = [
+                field.name for field in schema if pa.types.is_string(field.type) or pa.types.is_large_string(field.type)
+            ]
+            # Words stay in dictionaries: each one in memory once, not once a row.
+            self._file = pq.ParquetFile(path, memory_map=False, pre_buffer=False, read_dictionary=words)
+        except (pa.ArrowException, OSError) as error:
             raise _damaged(path, "Parquet", error) from error
         self._path = path
+        self._words = set(words)
         self.names = self._file.schema_arrow.names
         self.n_rows = self._file.metadata.num_rows
+
+    def text_bytes(self, positions: list[int]) -> int:
+        """The most that the words of one of these columns take in the file before compression."""
+        words = [i for i in positions if self.names[i] in self._words]
+        meta = self._file.metadata
+        if not words or meta.num_columns != len(self.names):
+            return 0
+        groups = [meta.row_group(g) for g in range(meta.num_row_groups)]
+        return max(sum(int(group.column(i).total_uncompressed_size) for group in groups) for i in words)
 
     def read(self, positions: list[int]) -> pa.Table:
         names = [self.names[i] for i in positions]
@@ -68,6 +88,12 @@ class _ParquetPart:
 class _IpcPart:
     def __init__(self, path: Path) -> None:
         self._path = path
+        with path.open("rb") as file:
+            if file.read(6) != b"ARROW1":
+                raise SourceError(
+                    f"{shown(path.name)} is no Arrow IPC file; streams and the first Feather format are not read: "
+                    "write it again with pyarrow.feather.write_feather"
+                )
         try:
             self._file = pa.OSFile(str(path), "rb")
             with pa.ipc.open_file(self._file) as reader:
@@ -77,6 +103,10 @@ class _IpcPart:
                 self.n_rows = sum(self._reader([]).get_batch(i).num_rows for i in range(self._n_batches))
         except (pa.ArrowInvalid, OSError) as error:
             raise _damaged(path, "Arrow IPC or Feather", error) from error
+
+    def text_bytes(self, positions: list[int]) -> int:
+        """Unknown before it is read: as much as the whole file holds a column, on average."""
+        return self._path.stat().st_size // max(len(self.names), 1) if positions else 0
 
     def _reader(self, positions: list[int]) -> pa.RecordBatchFileReader:
         # An empty list would mean all columns to Arrow.
@@ -97,14 +127,14 @@ class _IpcPart:
 
 
 def _damaged(path: Path, what: str, error: Exception) -> SourceError:
-    reason = (str(error).splitlines() or ["no reason given"])[0]
     return SourceError(
-        f"{shown(path.name)} cannot be read as {what}, it may be cut off or damaged ({reason}); copy it again"
+        f"{shown(path.name)} cannot be read as {what}, it may be cut off or damaged ({first_line(error)}); "
+        "copy it again"
     )
 
 
 class ColumnarSource(Source):
-    """Files of typed columns: one, or several side by side (`by_columns`) or one below the other."""
+    """Files of typed columns: one, or several side by side or one below the other."""
 
     def __init__(self, paths: list[Path], part: type[_ParquetPart | _IpcPart], title: str) -> None:
         self.title = title
@@ -159,9 +189,20 @@ class _ColumnarReader(Reader):
         self._by_columns = by_columns
         self._names = names
         self.n_rows = parts[0].n_rows if by_columns else sum(part.n_rows for part in parts)
+        self._text_bytes = self._most_text()
+
+    def _most_text(self) -> int:
+        if not self._by_columns:
+            return sum(part.text_bytes(part_positions(part, self._parts[0], self._columns)) for part in self._parts)
+        sizes, first = [0], 0
+        for part in self._parts:
+            inside = self._columns[(self._columns >= first) & (self._columns < first + len(part.names))]
+            sizes.append(part.text_bytes((inside - first).tolist()))
+            first += len(part.names)
+        return max(sizes)
 
     def overhead(self) -> int:
-        return self.n_rows * 24
+        return self.n_rows * 24 + 2 * self._text_bytes
 
     def band(self, start: int, stop: int) -> Band:
         positions = self._columns[start:stop]
@@ -184,22 +225,25 @@ class _ColumnarReader(Reader):
         return pa.table([columns[i] for i in wanted], names=[self._names[i] for i in wanted])
 
     def _stacked(self, positions: NDArray[np.int64]) -> pa.Table:
-        names = [self._parts[0].names[i] for i in positions.tolist()]
-        tables = [
-            part.read(
-                [part.names.index(name) for name in names] if part.names != self._parts[0].names else positions.tolist()
-            )
-            for part in self._parts
-        ]
+        tables = [part.read(part_positions(part, self._parts[0], positions)) for part in self._parts]
         if len(tables) == 1:
             return tables[0]
         try:
+            if all(table.schema.types == tables[0].schema.types for table in tables):
+                return pa.concat_tables(tables).unify_dictionaries()
             return pa.concat_tables([_plain(t) for t in tables], promote_options="permissive")
-        except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+        except pa.ArrowException as error:
             raise SourceError(
-                f"the parts of the folder disagree on the type of a column ({str(error).splitlines()[0]}); "
-                "write them alike"
+                f"the parts of the folder disagree on the type of a column ({first_line(error)}); write them alike"
             ) from error
+
+
+def part_positions(part: _Part, first: _Part, positions: NDArray[np.int64]) -> list[int]:
+    """Where a part has the columns that the first part has at these positions."""
+    if part.names == first.names:
+        return [int(i) for i in positions]
+    place = {name: i for i, name in enumerate(part.names)}
+    return [place[first.names[i]] for i in positions.tolist()]
 
 
 def _plain(table: pa.Table) -> pa.Table:
@@ -222,8 +266,18 @@ def open_ipc(path: Path) -> ColumnarSource:
 
 
 def open_parquet_folder(path: Path) -> ColumnarSource:
-    """All Parquet files of a folder, in the order of their names."""
-    parts = sorted(p for p in path.iterdir() if p.suffix in {".parquet", ".pq"} and not p.name.startswith((".", "_")))
+    """All Parquet files of a folder, in the order of their names, numbers in them by size."""
+    below = [p for p in path.iterdir() if p.is_dir() and any(p.rglob("*.parquet"))]
+    if below:
+        raise SourceError(
+            f"the folder {shown(path.name)} has Parquet files further down, in {shown(below[0].name)}; "
+            "put all parts into one folder"
+        )
+    parts = [p for p in path.iterdir() if p.suffix in {".parquet", ".pq"} and not p.name.startswith((".", "_"))]
+    # part-2 stands before part-10.
+    parts.sort(
+        key=lambda p: [(not word.isdigit(), int(word) if word.isdigit() else word) for word in _WORDS.findall(p.name)]
+    )
     if not parts:
         raise SourceError(
             f"the folder {shown(path.name)} holds no .parquet file; give a file, or a folder of Parquet parts"

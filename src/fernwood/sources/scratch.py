@@ -8,6 +8,7 @@ r1 [a b c d e]  -> 3 rows at     block 1: a a a | b b b | c c c …       c: blo
 
 from __future__ import annotations
 
+import secrets
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -35,7 +36,7 @@ class _Scratch:
 
     def append(self, block: NDArray[np.floating]) -> None:
         if self._file is None and self.held + block.nbytes > self._limit:
-            self._file = FileWriter(self._directory / "scratch.bin", sync=False)
+            self._file = FileWriter(self._directory / f"scratch-{secrets.token_hex(4)}.bin", sync=False)
             for kept in self._blocks:
                 self._put(kept)
             self._blocks.clear()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fernwood.errors import BudgetError, SourceError
 from fernwood.sources.arrays import as_slice, float_type
 from fernwood.sources.base import Band, Kind, Reader, Source, Workspace
 from fernwood.sources.names import NumberedNames
@@ -25,19 +26,25 @@ class SparseSource(Source):
 
     def __init__(self, matrix: sparray) -> None:
         self.title = "the sparse matrix"
+        if len(matrix.shape) != 2:
+            raise SourceError(f"{self.title} has shape {matrix.shape}; a table has two dimensions: rows × columns")
         self._type = float_type(matrix.dtype, self.title)
         self._matrix = matrix
         self.names = NumberedNames(matrix.shape[1])
         self.n_bytes = matrix.nnz * (matrix.dtype.itemsize + 4)
 
     @contextmanager
-    def reading(self, columns: NDArray[np.int64], workspace: Workspace) -> Iterator[Reader]:  # noqa: ARG002
+    def reading(self, columns: NDArray[np.int64], workspace: Workspace) -> Iterator[Reader]:
         """Open the matrix to read some columns."""
-        yield _SparseReader(self._matrix.tocsc(), columns, self._type)
+        converted = 0 if self._matrix.format == "csc" else 2 * self.n_bytes
+        if converted > workspace.memory:
+            raise BudgetError(f"{self.title} does not fit the memory given once more", converted)
+        yield _SparseReader(self._matrix.tocsc(), columns, self._type, converted // 2)
 
 
 class _SparseReader(Reader):
-    def __init__(self, matrix: csc_array, columns: NDArray[np.int64], dtype: np.dtype[np.floating]) -> None:
+    def __init__(self, matrix: csc_array, columns: NDArray[np.int64], dtype: np.dtype[np.floating], keeps: int) -> None:
+        self.keeps = keeps
         self._matrix = matrix
         self._columns = columns
         self._dtype = dtype

@@ -154,7 +154,13 @@ class TextSource(Source):
         slots = np.zeros(self.n_cells_a_line, np.int64)
         if self._form.transposed:
             slots[0] = SKIP
-        return any((cells[:, 5] != LONG_NUMBER).any() for _, cells in self._lines(slots, n_lines=1))
+        names = any((cells[:, 5] != LONG_NUMBER).any() for _, cells in self._lines(slots, n_lines=1))
+        if self._form.transposed and not names:
+            raise SourceError(
+                f"line 1 of {self.title} has numbers behind its first cell: sample numbers, or a feature? "
+                "Say --header or --no-header (header=)"
+            )
+        return names
 
     def _header(self) -> pa.Array:
         return self._texts(np.full(self.n_cells_a_line, -2, np.int64), n_lines=1)
@@ -222,7 +228,12 @@ class TextSource(Source):
         as_text = match_names(self.names, self._form.categorical, "the categorical column")
         places = set(np.flatnonzero(np.isin(columns, as_text)).tolist())
         words = CellReader(
-            lambda i: self.names[int(columns[i])], self.title, self._form.missing, self._form.decimal, places
+            lambda i: self.names[int(columns[i])],
+            self.title,
+            self._form.missing,
+            self._form.decimal,
+            places,
+            workspace.memory // 4,
         )
         parse = self._read_features if self._form.transposed else self._read_samples
         with parse(columns, words, places, workspace) as reader:
@@ -241,10 +252,9 @@ class TextSource(Source):
         height = self._block_height(len(columns), workspace.memory)
         values = np.empty((height, len(columns)))
         blocks = RowBlocks(np.dtype(np.float64), workspace.scratch, workspace.memory // 2)
-        skip_header = self.has_header
         with self._feed() as feed:
             try:
-                if skip_header:
+                if self.has_header:
                     self._pass_header(feed)
                 for parsed in self._parse(feed, slots, values):
                     if len(parsed.cells):
@@ -310,9 +320,10 @@ class TextSource(Source):
         """Lines of a block, of which memory holds two at a time: as they were read, and turned."""
         line = width * 8
         fixed = 2 * _PIECE + _MOST_CELLS * CELL_FIELDS * 8 + self.n_cells_a_line * 8
-        room = memory - fixed - memory // 2
+        # Half is for blocks put away, a quarter for words.
+        room = memory // 4 - fixed
         if room < 2 * line:
-            raise BudgetError(f"a block of {self.title} does not fit the memory given", 2 * (fixed + 2 * line))
+            raise BudgetError(f"a block of {self.title} does not fit the memory given", 4 * (fixed + 2 * line))
         return int(min(room // (2 * line), max(1, 2**24 // line)))
 
 
@@ -327,7 +338,8 @@ class _TextReader(Reader):
         self._blocks = blocks
         self._words = words
         self.n_rows = n_rows
-        self.held = blocks.held
+        self.caches = blocks.held
+        self.keeps = words.held
 
     def overhead(self) -> int:
         return self.n_rows * 8

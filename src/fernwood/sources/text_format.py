@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 from fernwood.errors import ParameterError, shown
@@ -54,6 +54,10 @@ class TextFormat:
     missing: Sequence[str] = MISSING_WORDS
     transposed: bool = False
     categorical: Sequence[str | int] = ()
+
+    def told(self) -> tuple[str, ...]:
+        """Names of the fields that differ from their defaults."""
+        return tuple(field.name for field in fields(self) if getattr(self, field.name) != field.default)
 
     def __post_init__(self) -> None:
         if self.delimiter is not None and (len(self.delimiter.encode()) != 1 or self.delimiter in '"\r\n'):

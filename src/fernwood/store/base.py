@@ -42,7 +42,7 @@ class Store(ABC):
     names: Names
     roles: Roles
     fingerprint: str
-    """Stands for the content: equal for equal codes in equal order, target, weights and groups."""
+    """Stands for the content: names, codes and bins of the columns in order, target, weights and groups."""
     notes: list[str]
     """What deserved a warning when the store was made."""
 
@@ -64,7 +64,7 @@ class Store(ABC):
 
         Notes
         -----
-        Peak memory: the result and one mebibyte.
+        Peak memory: the result, half a mebibyte, and 64 bytes an id.
         """
 
     @abstractmethod
@@ -147,8 +147,8 @@ class Store(ABC):
         """The values of a column in the units of the source, a row each.
 
         Numbers come back as themselves where the column has at most 255 distinct values, else as the middle of their
-        bin; missing ones are NaN. Dates come back as ``datetime64[us]``, categories as an array of strings with None
-        for missing ones.
+        bin; missing ones are NaN. Booleans come back as booleans where none is missing, dates as ``datetime64[us]``,
+        categories as an array of strings with None for missing ones.
 
         Examples
         --------
@@ -170,6 +170,8 @@ class Store(ABC):
             dates = np.full(256, np.datetime64("NaT"), "datetime64[us]")
             dates[: len(centres)] = (centres * 1e6).round().astype(np.int64).astype("datetime64[us]")
             return np.asarray(dates[codes])
+        if record["kind"] == KIND_NAMES[Kind.BOOLEAN] and not record["missing"]:
+            return np.asarray(values[codes] == 1)
         return np.asarray(values[codes])
 
     def thresholds(self, column: str | int) -> NDArray[np.float64]:
@@ -229,7 +231,10 @@ class Store(ABC):
             )
 
     def _positions(self, ids: ArrayLike) -> NDArray[np.int64]:
-        positions = np.asarray(ids, np.int64).reshape(-1)
+        given = np.asarray(ids)
+        if given.size and given.dtype.kind not in "iu":
+            raise ParameterError(f"columns are given as {given.dtype}; read takes positions, whole numbers")
+        positions = given.astype(np.int64).reshape(-1)
         if len(positions) and not (positions.min() >= 0 and positions.max() < self.n_columns):
             raise ParameterError(
                 f"column positions run from {positions.min()} to {positions.max()}; "

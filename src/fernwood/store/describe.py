@@ -76,7 +76,7 @@ def describe(store: Store) -> Description:
         bytes_a_cell=round(store.n_bytes / max(1, store.n_rows * store.n_columns), 4),
         target=_about_target(store.target) if store.target is not None else None,
         weights=store.weights is not None,
-        groups=0 if store.groups is None else int(store.groups.max()) + 1,
+        groups=0 if store.groups is None else len(np.unique(store.groups)),
         first_names=store.names.run(0, min(_FIRST_NAMES, store.n_columns)).to_pylist(),
         fingerprint=store.fingerprint,
         notes=list(store.notes),
@@ -89,6 +89,7 @@ def _about_target(target: Target) -> dict[str, Any]:
         counts = np.bincount(target.values.astype(np.int64), minlength=len(target.classes))
         about["classes"] = [{"label": c, "rows": int(n)} for c, n in zip(target.classes, counts, strict=True)]
     else:
-        quartiles = np.quantile(target.values, (0, 0.25, 0.5, 0.75, 1))
-        about["quartiles"] = [float(q) for q in quartiles]
+        about["quartiles"] = (
+            [float(q) for q in np.quantile(target.values, (0, 0.25, 0.5, 0.75, 1))] if len(target) else []
+        )
     return about

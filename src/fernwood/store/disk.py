@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import threading
 from functools import cached_property
 from pathlib import Path
@@ -12,10 +13,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from fernwood.errors import StoreError, shown
-from fernwood.files import FileReader
+from fernwood.files import FileReader, OpenDirectory
 from fernwood.sources.names import Names
 from fernwood.store.base import Store
-from fernwood.store.manifest import digest, file_digest, read_manifest
+from fernwood.store.manifest import HEADER_BYTES, digest, file_digest, read_manifest
 from fernwood.store.plan import plan_reads
 from fernwood.store.roles import Roles
 
@@ -24,10 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["HEADER_BYTES", "DiskStore", "open_store"]
-
-HEADER_BYTES = 128
-"""Bytes of a codes file before its first column: the header of the ``.npy`` format."""
+__all__ = ["DiskStore", "open_store"]
 
 
 def open_store(path: str | Path) -> DiskStore:
@@ -50,8 +48,10 @@ class DiskStore(Store):
     """A store directory, opened for reading."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path
         self.manifest = read_manifest(path)
+        self.path = path.resolve()
+        # Held, so that a store that is replaced meanwhile is an error and never a mixture of two.
+        self._directory = OpenDirectory(self.path)
         self.n_rows = self.manifest.n_rows
         self.n_columns = self.manifest.n_columns
         self.fingerprint = self.manifest.fingerprint
@@ -71,7 +71,9 @@ class DiskStore(Store):
         """Target, weights and groups of the rows."""
         if self.manifest.rows is None:
             return Roles()
-        return Roles.restore(self._guarded(lambda: pq.read_table(self.path / "rows.parquet")), self.manifest.roles)
+        file = pa.PythonFile(_Readable(self._open(self.manifest.rows.name)), "r")
+        table = self._guarded(lambda: pq.ParquetFile(file, page_checksum_verification=True).read())
+        return Roles.restore(table, self.manifest.roles)
 
     def read(self, ids: ArrayLike, out: NDArray[np.uint8] | None = None) -> NDArray[np.uint8]:
         """The codes of some columns, by positioned reads."""
@@ -105,15 +107,26 @@ class DiskStore(Store):
         handle = self._handles.get(shard)
         if handle is None:
             with self._lock:
-                handle = self._handles.get(shard) or FileReader(self.path / self.manifest.codes[shard].name)
+                handle = self._handles.get(shard) or self._open(self.manifest.codes[shard].name)
                 self._handles[shard] = handle
         return handle
+
+    def _open(self, name: str) -> FileReader:
+        try:
+            return FileReader(self.path / name, self._directory)
+        except FileNotFoundError as error:
+            raise StoreError(
+                f"{shown(self.path.name)} was replaced or removed since it was opened; open it again"
+            ) from error
 
     @cached_property
     def _parquet(self) -> pq.ParquetFile:
         # Pages carry checksums of their own, so that a damaged record is an error and never a wrong number.
-        path = self.path / self.manifest.columns.name
-        return self._guarded(lambda: pq.ParquetFile(path, page_checksum_verification=True))
+        file = pa.PythonFile(_Readable(self._open(self.manifest.columns.name)), "r")
+        parquet = self._guarded(lambda: pq.ParquetFile(file, page_checksum_verification=True))
+        if parquet.metadata.num_rows != self.n_columns:
+            raise StoreError(f"the records of {shown(self.path.name)} do not fit its manifest; make the store again")
+        return parquet
 
     @cached_property
     def _group_rows(self) -> NDArray[np.int64]:
@@ -175,15 +188,40 @@ class DiskStore(Store):
     def close(self) -> None:
         """Give file handles back; the store opens them again when it is read again."""
         with self._lock:
-            for handle in self._handles.values():
-                handle.close()
-            self._handles.clear()
-            parquet = self.__dict__.pop("_parquet", None)
-            if parquet is not None:
-                parquet.close()
+            # Only let go: a thread that reads right now keeps its file until it is done.
+            self._handles = {}
+            self.__dict__.pop("_parquet", None)
 
     def __reduce__(self) -> tuple[type[DiskStore], tuple[Path]]:
         return DiskStore, (self.path,)
+
+
+class _Readable(io.RawIOBase):
+    """A file reader as Arrow wants a file."""
+
+    def __init__(self, file: FileReader) -> None:
+        super().__init__()
+        self._file = file
+        self._position = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._position
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        self._position = (0, self._position, self._file.size)[whence] + offset
+        return self._position
+
+    def read(self, size: int = -1) -> bytes:
+        left = max(self._file.size - self._position, 0)
+        data = self._file.read(left if size < 0 else min(size, left), self._position)
+        self._position += len(data)
+        return data
 
 
 class _StoredNames(Names):

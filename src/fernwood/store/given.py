@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import os
-import tempfile
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fernwood.errors import SourceError, TargetError, shown
-from fernwood.sources import open_source
-from fernwood.sources.base import Band, Progress, Workspace
+from fernwood.sources import as_array, is_there, open_source
 from fernwood.sources.names import as_position, match_names
-from fernwood.sources.text_format import TextFormat, is_text_name
+from fernwood.sources.text_format import is_text_name
 from fernwood.store.roles import Roles, Task, make_groups, make_target, make_weights
 
 if TYPE_CHECKING:
@@ -22,12 +19,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fernwood.sources.base import Reader
+    from fernwood.sources.base import Band, Reader, Workspace
     from fernwood.sources.names import Names
 
 __all__ = ["GivenRoles"]
-
-_MEMORY = 2**28
 
 
 class GivenRoles:
@@ -61,7 +56,7 @@ class GivenRoles:
         if isinstance(given, str | os.PathLike):
             text = os.fspath(given)
             position = self._names.find(text) if isinstance(given, str) else None
-            if position is None and Path(text).is_file():
+            if position is None and is_there(Path(text)) and Path(text).is_file():
                 self._outer[role] = (Path(text).stem, Path(text))
                 return
             if position is None:
@@ -85,22 +80,22 @@ class GivenRoles:
     def candidates(self, columns: Sequence[str | int] | None, drop: Sequence[str | int] | None) -> NDArray[np.int64]:
         """Positions of the columns that go into the store."""
         keep = np.ones(len(self._names), bool)
-        if columns:
+        if columns is not None:
             keep[:] = False
             keep[match_names(self._names, columns, "the column")] = True
-        if drop:
+        if drop is not None:
             keep[match_names(self._names, drop, "the column to drop")] = False
         keep[self.positions] = False
         if not keep.any():
             raise SourceError("no column is left beside the target; keep at least one")
         return np.flatnonzero(keep)
 
-    def settle(self, reader: Reader) -> Roles:
+    def settle(self, reader: Reader, workspace: Workspace) -> Roles:
         """Read the roles and check them."""
         bands = {role: reader.band(i, i + 1) for i, role in enumerate(self._inner)}
         names = {role: self._names[position] for role, position in self._inner.items()}
         for role, (name, given) in self._outer.items():
-            bands[role] = _outer_band(given, role, reader.n_rows)
+            bands[role] = _outer_band(given, role, reader.n_rows, workspace)
             names[role] = name
         return Roles(
             make_target(bands["target"], names["target"], self._task) if "target" in bands else None,
@@ -109,32 +104,23 @@ class GivenRoles:
         )
 
 
-def _outer_band(given: Any, role: str, n_rows: int) -> Band:
+def _outer_band(given: Any, role: str, n_rows: int, workspace: Workspace) -> Band:
     """A band of one column from a file with one column, an array, a series or a list."""
-    if isinstance(given, Path) and is_text_name(given):
-        # Words without a header look like a name and the rest; the number of rows tells.
-        band = _only_column(given, role, TextFormat())
-        if band.values.shape[1] == n_rows - 1:
-            with suppress(SourceError):  # a name over numbers: it was a header after all
-                band = _only_column(given, role, TextFormat(header=False))
-    else:
-        band = _only_column(given if isinstance(given, Path) and given.suffix != ".npy" else _as_column(given), role)
-    if band.values.shape[1] != n_rows:
-        raise TargetError(
-            f"the {role} has {band.values.shape[1]} values and the table has {n_rows} rows; they must agree"
-        )
-    return band
-
-
-def _only_column(given: Any, role: str, form: TextFormat | None = None) -> Band:
-    source = open_source(given, form)
+    table = given if isinstance(given, Path) and given.suffix != ".npy" else _as_column(given)
+    source = open_source(table)
     if len(source.names) != 1:
         raise TargetError(f"{source.title}, given as the {role}, has {len(source.names)} columns; it must have one")
-    with (
-        tempfile.TemporaryDirectory(prefix="fernwood-") as scratch,
-        source.reading(np.zeros(1, np.int64), Workspace(_MEMORY, Path(scratch), _silent)) as reader,
-    ):
-        return reader.band(0, 1)
+    with source.reading(np.zeros(1, np.int64), workspace) as reader:
+        band = reader.band(0, 1)
+    n_values = band.values.shape[1]
+    if n_values == n_rows - 1 and isinstance(given, Path) and is_text_name(given):
+        raise TargetError(
+            f"the {role} has {n_values} values and the table has {n_rows} rows; if line 1 of {source.title}, "
+            f"{shown(source.names[0])}, is a value and no name, put a name above it"
+        )
+    if n_values != n_rows:
+        raise TargetError(f"the {role} has {n_values} values and the table has {n_rows} rows; they must agree")
+    return band
 
 
 def _as_column(given: Any) -> Any:
@@ -146,9 +132,7 @@ def _as_column(given: Any) -> Any:
             raise SourceError(f"{shown(given.name)} is not a whole .npy file of numbers; save it again") from error
     if hasattr(given, "to_frame"):
         return given.to_frame(name="y") if hasattr(given, "iloc") else given.to_frame()
-    array = np.asarray(given)
+    if isinstance(given, np.ma.MaskedArray):
+        return given  # refused as any masked array
+    array = as_array(given)
     return array.reshape(-1, 1) if array.ndim <= 1 else array
-
-
-def _silent(_: Progress) -> None:
-    pass

@@ -137,9 +137,10 @@ def ingest(
     """
     _check_choices(task, bins, many_categories)
     budget = default_budget() if memory is None else parse_size(memory)
-    form = TextFormat(delimiter, header, decimal, tuple(missing), transposed, tuple(categorical))
+    form = TextFormat(delimiter, header, decimal, _listed(missing), transposed, _listed(categorical))
     path = None if out is None else Path(out)
     if path is not None:
+        path = path.resolve() if path.is_symlink() else path
         _check_output(path, force)
     table = open_source(source, form)
     if len(table.names) == 0:
@@ -149,7 +150,7 @@ def ingest(
     check_names(table.names)
     job = _Job(table, budget, bins, many_categories, progress or _silent)
     plan = GivenRoles(table.names, target=target, weights=weights, groups=groups, task=task)
-    wanted = plan.candidates(columns, drop)
+    wanted = plan.candidates(None if columns is None else _listed(columns), None if drop is None else _listed(drop))
     with _disk_troubles(path):
         if path is None:
             with tempfile.TemporaryDirectory(prefix="fernwood-") as scratch:
@@ -212,15 +213,16 @@ class _Job:
         self, plan: GivenRoles, wanted: NDArray[np.int64], scratch: Path
     ) -> Iterator[tuple[Reader, Roles, int]]:
         columns = np.concatenate((plan.positions, wanted))
-        workspace = Workspace(self._budget - _LEAST_CODING_BYTES, scratch, self._progress)
+        least_coding = _coding_bytes(0, len(wanted))
+        workspace = Workspace(max(self._budget - least_coding, 1), scratch, self._progress)
         with ExitStack() as stack:
             try:
                 reader = stack.enter_context(self._table.reading(columns, workspace))
             except BudgetError as error:
-                raise self._too_small(error.least + _LEAST_CODING_BYTES) from error
+                raise self._too_small(error.least + least_coding) from error
             if reader.n_rows < 2:
                 raise SourceError(f"{self._table.title} has {reader.n_rows} rows; a table needs at least two")
-            yield reader, plan.settle(reader), self._bins or bin_count(reader.n_rows)
+            yield reader, plan.settle(reader, workspace), self._bins or bin_count(reader.n_rows)
 
     def _fill(
         self,
@@ -234,7 +236,7 @@ class _Job:
     ) -> list[str]:
         """Move the candidates, which the reader has from `first` on, into the store; return the notes."""
         suspects = Suspects(roles.target, bins)
-        width = self._band_width(reader, kept)
+        width = self._band_width(reader, len(wanted), kept)
         for start in range(0, len(wanted), width):
             self._progress(Progress("storing", start, len(wanted), "columns"))
             positions = wanted[start : start + width]
@@ -246,15 +248,15 @@ class _Job:
         self._progress(Progress("storing", len(wanted), len(wanted), "columns"))
         return suspects.notes()
 
-    def _band_width(self, reader: Reader, kept: int) -> int:
+    def _band_width(self, reader: Reader, n_columns: int, kept: int) -> int:
         """How many columns a band has: as many as fit beside coding, what the reader holds and what is kept."""
-        coding = _coding_bytes(reader.n_rows) + kept
+        coding = _coding_bytes(reader.n_rows, n_columns) + kept
         a_column = reader.n_rows * (8 + 1 + 1) + reader.overhead() + 3 * _RECORD_BYTES
-        room = min(self._budget - coding - reader.held, _BAND_BYTES)
+        room = min(self._budget - coding - reader.keeps - reader.caches, _BAND_BYTES)
         if room < a_column:
-            least = coding + a_column
-            # A reader holds up to half of its workspace: of a larger budget, half of what is more.
-            raise self._too_small(2 * least - _LEAST_CODING_BYTES if reader.held else least)
+            least = coding + reader.keeps + a_column
+            # A reader caches up to half of its workspace: of a larger budget, half of what is more.
+            raise self._too_small(2 * least - _coding_bytes(0, n_columns) if reader.caches else least)
         return int(room // a_column)
 
     def _too_small(self, least: int) -> BudgetError:
@@ -269,12 +271,14 @@ class _Job:
             raise SourceError(f"no column of {self._table.title} is left beside the target; keep at least one")
 
 
-def _coding_bytes(n_rows: int) -> int:
+def _coding_bytes(n_rows: int, n_columns: int) -> int:
     """What turning bands into a store takes beside them: a group of records being written, and a block being sorted."""
-    return _SPARE_BYTES + 3 * _RECORD_BYTES * RECORDS_A_GROUP + 64 * max(n_rows, 2**17)
+    return _SPARE_BYTES + 3 * _RECORD_BYTES * min(RECORDS_A_GROUP, n_columns) + 64 * max(n_rows, 2**17)
 
 
-_LEAST_CODING_BYTES = _coding_bytes(0)
+def _listed(given: Sequence[Any] | str) -> tuple[Any, ...]:
+    """One text is a list of one, not of its letters."""
+    return (given,) if isinstance(given, str) else tuple(given)
 
 
 def _check_choices(task: Task | None, bins: int | None, many_categories: ManyCategories) -> None:
@@ -282,7 +286,7 @@ def _check_choices(task: Task | None, bins: int | None, many_categories: ManyCat
         raise ParameterError(f"task is {shown(task)}; give 'classification' or 'regression'")
     if many_categories not in get_args(ManyCategories):
         raise ParameterError(f"many_categories is {shown(many_categories)}; give 'error', 'drop' or 'frequency'")
-    if bins is not None and not _FEWEST_BINS <= bins <= _MOST_BINS:
+    if bins is not None and bins not in range(_FEWEST_BINS, _MOST_BINS + 1):
         raise ParameterError(f"bins is {bins}; give a number from {_FEWEST_BINS} to {_MOST_BINS}")
 
 

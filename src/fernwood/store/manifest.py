@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FORMAT_VERSION",
+    "HEADER_BYTES",
     "MANIFEST_NAME",
     "FileRecord",
     "Manifest",
@@ -28,6 +29,8 @@ __all__ = [
 ]
 
 MANIFEST_NAME = "manifest.json"
+HEADER_BYTES = 128
+"""Bytes of a codes file before its first column: the header of the ``.npy`` format."""
 FORMAT = "fernwood column store"
 FORMAT_VERSION = 1
 _BLANK = "0" * 32
@@ -50,7 +53,7 @@ class FileRecord:
 class Manifest:
     """Everything about a store that is not a column or a row.
 
-    `fingerprint` stands for the content: the shape, every column's checksum, the target, weights and groups.
+    `fingerprint` stands for the content: names, codes and bins of every column, the target, weights and groups.
     """
 
     n_rows: int
@@ -119,7 +122,9 @@ def read_manifest(directory: Path) -> Manifest:
             raise StoreError(f"{where} is not a Fernwood store: its manifest says {shown(entries['format'])}")
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise StoreError(damaged) from error
-    if isinstance(version, int) and version > FORMAT_VERSION:
+    if type(version) is not int or version < 1:
+        raise StoreError(damaged)
+    if version > FORMAT_VERSION:
         raise StoreError(
             f"{where} has store format {version}, this Fernwood reads up to {FORMAT_VERSION}; "
             "update Fernwood to open it"
@@ -138,8 +143,29 @@ def read_manifest(directory: Path) -> Manifest:
         manifest = Manifest(**known)
     except (KeyError, TypeError) as error:
         raise StoreError(damaged) from error
+    if not _fits_together(manifest):
+        raise StoreError(damaged)
     _check_files(directory, manifest)
     return manifest
+
+
+def _fits_together(manifest: Manifest) -> bool:
+    """Whether the numbers of a manifest agree: a checksum shows accidents, not lies."""
+    shape = (manifest.n_rows, manifest.n_columns, manifest.shard_columns)
+    if any(type(n) is not int or n < 1 for n in shape):
+        return False
+    if any(type(f.name) is not str or type(f.size) is not int or type(f.checksum) is not str for f in manifest.files):
+        return False
+    texts = (manifest.source, manifest.fingerprint, manifest.written_by, *manifest.notes)
+    if any(type(text) is not str for text in texts) or type(manifest.roles) is not dict:
+        return False
+    left = manifest.n_columns
+    for record in manifest.codes:
+        columns = min(left, manifest.shard_columns)
+        if record.size != HEADER_BYTES + columns * manifest.n_rows:
+            return False
+        left -= columns
+    return left == 0
 
 
 def _check_files(directory: Path, manifest: Manifest) -> None:

@@ -21,6 +21,7 @@ __all__ = ["Roles", "Target", "Task", "make_groups", "make_target", "make_weight
 Task = Literal["classification", "regression"]
 
 _MOST_INTEGER_CLASSES = 20
+_TOO_LARGE = "holds whole numbers beyond 2**53, which are not told apart; give them as text"
 
 
 @dataclass(frozen=True)
@@ -120,6 +121,8 @@ def make_target(band: Band, name: str, task: Task | None) -> Target:
     if np.isinf(values).any():
         raise TargetError(f"the target {shown(name)} is infinite in row {int(np.isinf(values).argmax())}; mend it")
     distinct, positions = np.unique(values, return_inverse=True)
+    if task != "regression" and kind == Kind.NUMBER and _too_large_to_tell(distinct):
+        raise TargetError(f"the target {shown(name)} {_TOO_LARGE}")
     if len(distinct) < 2:
         label = band.labels[0][int(distinct[0])].as_py() if 0 in band.labels and len(distinct) else None
         only = shown(label) if label is not None else f"{distinct[0]:g}" if len(distinct) else "nothing"
@@ -143,6 +146,11 @@ def make_target(band: Band, name: str, task: Task | None) -> Target:
     whole = bool((distinct == np.floor(distinct)).all())
     classes = tuple(int(v) if whole else float(v) for v in distinct)
     return Target(name, task, positions.astype(np.int32), classes)
+
+
+def _too_large_to_tell(values: NDArray[np.floating]) -> bool:
+    """Whether some whole numbers are so large that doubles merge neighbours."""
+    return bool((np.abs(values) >= 2.0**53).any() and (values == np.floor(values)).all())
 
 
 def _likely_task(distinct: NDArray[np.float64], kind: Kind, n_rows: int) -> Task:
@@ -172,6 +180,8 @@ def make_groups(band: Band, name: str) -> NDArray[np.int32]:
         raise TargetError(
             f"the groups {shown(name)} are missing in row {int(np.isnan(values).argmax())}; every row needs one"
         )
+    if band.kinds[0] == Kind.NUMBER and _too_large_to_tell(values):
+        raise TargetError(f"the groups {shown(name)} {_TOO_LARGE}")
     _, firsts, inverse = np.unique(values, return_index=True, return_inverse=True)
     rank = np.empty(len(firsts), np.int32)
     rank[np.argsort(firsts)] = np.arange(len(firsts), dtype=np.int32)

@@ -55,7 +55,7 @@ class Suspects:
 
     def _look_for_target(self, coded: CodedBand, names: pa.Array) -> int:
         target = self._target_codes
-        if target is None:
+        if target is None or len(target) < _FEWEST_ROWS:
             return 0
         found = 0
         n_codes = int(target.max()) + 1
@@ -79,8 +79,12 @@ class Suspects:
         """One sentence for each kind of suspect."""
         notes = []
         if self._n_equal:
-            equal = _listed(self._equal, self._n_equal, "equals", "equal")
-            notes.append(f"{equal} the target, value for value: drop what gives the answer away")
+            if self._one_to_one:
+                tells = _listed(self._equal, self._n_equal, "tells", "tell")
+                notes.append(f"{tells} the target exactly, class by class: drop what gives the answer away")
+            else:
+                orders = _listed(self._equal, self._n_equal, "orders", "order")
+                notes.append(f"{orders} the rows as the target does: drop what gives the answer away")
         if self._n_numbered:
             numbered = _listed(self._numbered, self._n_numbered, "numbers", "number")
             notes.append(f"{numbered} the rows one by one: an index is no measurement, drop it")

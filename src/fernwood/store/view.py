@@ -34,6 +34,8 @@ class RowView(Store):
             if chosen.shape != (store.n_rows,):
                 raise ParameterError(f"the mask has shape {chosen.shape}; this store has {store.n_rows} rows")
             chosen = np.flatnonzero(chosen)
+        if chosen.size and chosen.dtype.kind not in "iu":
+            raise ParameterError(f"rows are given as {chosen.dtype}; give row numbers or a mask of booleans")
         chosen = chosen.astype(np.int64)
         if chosen.ndim != 1 or (len(chosen) and not (chosen.min() >= 0 and chosen.max() < store.n_rows)):
             raise ParameterError(f"rows must be numbers from 0 to {store.n_rows - 1}, or a mask")

@@ -13,8 +13,15 @@ import pyarrow.parquet as pq
 
 from fernwood.files import FileWriter
 from fernwood.store.columns import COLUMN_SCHEMA
-from fernwood.store.disk import HEADER_BYTES
-from fernwood.store.manifest import MANIFEST_NAME, FileRecord, Manifest, digest, file_digest, write_manifest
+from fernwood.store.manifest import (
+    HEADER_BYTES,
+    MANIFEST_NAME,
+    FileRecord,
+    Manifest,
+    digest,
+    file_digest,
+    write_manifest,
+)
 from fernwood.store.memory import MemoryStore
 
 if TYPE_CHECKING:
@@ -29,6 +36,8 @@ RECORDS_A_GROUP = 4096
 """Records in a row group of ``columns.parquet``: what is buffered while writing, and what one look-up reads."""
 
 _SHARD_BYTES = 2**32
+_CONTENT = ("name", "kind", "codes", "checksum", "shift", "origin", "steps", "labels")
+"""Fields of the records that the fingerprint stands for."""
 
 
 class StoreWriter(ABC):
@@ -37,18 +46,31 @@ class StoreWriter(ABC):
     def __init__(self, n_rows: int) -> None:
         self.n_rows = n_rows
         self.n_columns = 0
-        self._content = hashlib.blake2b(n_rows.to_bytes(8, "little"), digest_size=16)
+        # One hash a field: what is fed does not depend on how the columns were cut into bands.
+        self._content = {name: hashlib.blake2b(digest_size=16) for name in _CONTENT}
 
     def append(self, band: CodedBand) -> None:
         """Add some columns."""
-        self._content.update(band.records.column("checksum").to_numpy())
+        for name in _CONTENT:
+            field = band.records.column(name)
+            if name == "steps":
+                data = field.flatten().to_numpy().tobytes()
+            elif name == "labels" or not pa.types.is_primitive(field.type):
+                data = repr(field.to_pylist()).strip("[]").encode() + b", "
+            else:
+                data = field.to_numpy(zero_copy_only=False).tobytes()
+            self._content[name].update(data)
         self._put(band)
         self.n_columns += len(band.codes)
 
     def _fingerprint(self, roles: Roles) -> str:
-        for column in roles.to_table().columns:
-            self._content.update(column.to_numpy().tobytes())
-        return self._content.hexdigest()
+        whole = hashlib.blake2b(repr((self.n_rows, self.n_columns, roles.to_json())).encode(), digest_size=16)
+        for content in self._content.values():
+            whole.update(content.digest())
+        table = roles.to_table()
+        for name, column in zip(table.column_names, table.columns, strict=True):
+            whole.update(name.encode() + column.to_numpy().tobytes())
+        return whole.hexdigest()
 
     @abstractmethod
     def _put(self, band: CodedBand) -> None: ...
@@ -131,7 +153,15 @@ class DiskWriter(StoreWriter):
         table = roles.to_table()
         if table.num_columns:
             with FileWriter(self._directory / "rows.parquet") as file:
-                pq.write_table(table, pa.PythonFile(file, "w"), compression="zstd", write_page_checksum=True)
+                # Plain values in small groups: dictionaries of all values would take more memory than the rows.
+                pq.write_table(
+                    table,
+                    pa.PythonFile(file, "w"),
+                    compression="zstd",
+                    use_dictionary=False,
+                    row_group_size=2**16,
+                    write_page_checksum=True,
+                )
             rows = self._recorded("rows.parquet")
         manifest = Manifest(
             n_rows=self.n_rows,
