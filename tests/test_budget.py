@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import mmap
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -49,6 +50,16 @@ def test_resident_follows_what_is_held() -> None:
         np.frombuffer(held, np.uint8)[:] = 1
         assert resident() - before > 30_000_000
         assert peak_resident() >= resident() - 4_000_000
+
+
+def test_a_container_has_less(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fernwood.budget._CGROUP", tmp_path)
+    whole = available()
+    (tmp_path / "memory.current").write_text("300000000\n")
+    (tmp_path / "memory.max").write_text("max\n")
+    assert available() > 0.9 * whole
+    (tmp_path / "memory.max").write_text("800000000\n")
+    assert available() == 500_000_000
 
 
 def test_default_is_half_of_what_is_there() -> None:

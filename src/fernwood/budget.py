@@ -37,6 +37,7 @@ _UNITS = {
 }
 _STATM = Path("/proc/self/statm")
 _MEMINFO = Path("/proc/meminfo")
+_CGROUP = Path("/sys/fs/cgroup")
 
 
 def parse_size(size: float | str) -> int:
@@ -86,12 +87,16 @@ def peak_resident() -> int:
 
 
 def available() -> int:
-    """Bytes that the machine could still give to a process without swapping."""
+    """Bytes that the machine, or the container, could still give to a process without swapping."""
+    free = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     if _MEMINFO.exists():
         for line in _MEMINFO.read_text().splitlines():
             if line.startswith("MemAvailable:"):
-                return int(line.split()[1]) * 1024
-    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+                free = int(line.split()[1]) * 1024
+    limit, used = _CGROUP / "memory.max", _CGROUP / "memory.current"
+    if limit.exists() and used.exists() and (most := limit.read_text().strip()) != "max":
+        free = min(free, max(int(most) - int(used.read_text()), 0))
+    return free
 
 
 def default_budget() -> int:

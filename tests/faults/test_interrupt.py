@@ -107,7 +107,7 @@ def test_a_signal_leaves_nothing_but_a_message(table: Path, moment: str, number:
     assert len(entries(table.parent)) == 2  # the table and a hidden directory
     child.send_signal(number)
     out, err = child.communicate()
-    assert (child.returncode, out, err) == (code, "", "fernwood: stopped; nothing was written\n")
+    assert (child.returncode, out, err) == (code, "", "fernwood: stopped; nothing half-written is left\n")
     assert entries(table.parent) == ["t.csv"]
 
 
@@ -116,7 +116,7 @@ def test_a_signal_does_not_cost_the_old_store(table: Path, moment: str) -> None:
     old = fernwood.ingest(table, table.parent / "s.fern", target=0, task="regression").fingerprint
     child = started(table, moment, "--force")
     child.send_signal(signal.SIGINT)
-    assert child.communicate() == ("", "fernwood: stopped; nothing was written\n")
+    assert child.communicate() == ("", "fernwood: stopped; nothing half-written is left\n")
     assert child.returncode == 130
     assert entries(table.parent) == ["s.fern", "t.csv"]
     store = fernwood.open(table.parent / "s.fern")

@@ -85,7 +85,26 @@ def test_a_manifest_cannot_point_outside(store: Path, name: str) -> None:
         fernwood.open(store)
 
 
-@pytest.mark.parametrize("changes", [{"codes": 3}, {"columns": None}, {"extra": 1}, {"rows": {"name": "x"}}])
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"codes": 3},
+        {"codes": []},
+        {"columns": None},
+        {"extra": 1},
+        {"rows": {"name": "x"}},
+        {"n_rows": "abc"},
+        {"n_rows": 10**13},
+        {"n_columns": 2},
+        {"n_columns": -1},
+        {"shard_columns": 0},
+        {"version": "9"},
+        {"version": 0},
+        {"version": True},
+        {"notes": [3]},
+        {"fingerprint": None},
+    ],
+)
 def test_a_manifest_of_another_shape_is_damaged(store: Path, changes: dict[str, object]) -> None:
     rewrite(store, **changes)
     with pytest.raises(StoreError, match="manifest of 's.fern' is damaged"):

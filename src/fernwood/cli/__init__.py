@@ -14,7 +14,7 @@ from typing import Annotated, Any
 
 import typer
 
-from fernwood.errors import FernwoodError
+from fernwood.errors import FernwoodError, printable
 from fernwood.version import __version__
 
 __all__ = ["app", "main"]
@@ -52,6 +52,7 @@ class _Stopped(BaseException):
 
 
 def _stop(number: int, _: Any) -> None:
+    signal.signal(number, signal.SIG_IGN)  # once is enough: what follows is clearing up
     raise _Stopped(number)
 
 
@@ -71,7 +72,7 @@ def main() -> None:
         # An exit that a command asks for comes back as a number.
         sys.exit(app(standalone_mode=False))
     except _Stopped as stop:
-        _finish("stopped; nothing was written", stop.exit_code)
+        _finish("stopped; nothing half-written is left", stop.exit_code)
     except FernwoodError as error:
         _finish(str(error), 2)
     except (typer.Exit, typer.Abort) as error:
@@ -104,5 +105,5 @@ def _refuse_usage(error: Any) -> None:
 
 
 def _finish(sentence: str, code: int) -> None:
-    sys.stderr.write(f"fernwood: {sentence}\n")
+    sys.stderr.write(f"fernwood: {printable(sentence)}\n")
     sys.exit(code)

@@ -10,7 +10,7 @@ import typer
 
 from fernwood.budget import shown_size
 from fernwood.cli import app
-from fernwood.errors import shown
+from fernwood.errors import printable, shown
 
 if TYPE_CHECKING:
     from fernwood.store.describe import Description
@@ -43,6 +43,7 @@ def info_command(
 def verify_command(
     store: Annotated[Path, typer.Argument(help="A store, NAME.fern.")],
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead.")] = False,
 ) -> None:
     """Check every byte of a store against its checksums.
 
@@ -52,8 +53,12 @@ def verify_command(
 
     with open_store(store) as opened:
         opened.verify()
-        if not quiet:
-            typer.echo(f"{store.name} is whole: {opened.n_columns:,} columns, {shown_size(opened.n_bytes)} checked")
+        if as_json:
+            typer.echo(json.dumps({"whole": True, "columns": opened.n_columns, "bytes": opened.n_bytes}))
+        elif not quiet:
+            typer.echo(
+                f"{printable(store.name)} is whole: {opened.n_columns:,} columns, {shown_size(opened.n_bytes)} checked"
+            )
 
 
 def print_description(about: Description, name: str) -> None:
@@ -69,7 +74,7 @@ def print_description(about: Description, name: str) -> None:
     def row(label: str, text: str) -> None:
         table.add_row(label, Text(text))
 
-    row("store", name)
+    row("store", printable(name))
     row("shape", f"{about.rows:,} rows × {about.columns:,} columns")
     row("size", f"{shown_size(about.bytes)}, {about.bytes_a_cell:.3f} bytes a cell")
     row("kinds", ", ".join(f"{n:,} {_plural(kind, n)}" for kind, n in about.kinds.items()))
@@ -97,9 +102,9 @@ def print_description(about: Description, name: str) -> None:
         "columns",
         ", ".join(shown(n) for n in about.first_names) + (", …" if about.columns > len(about.first_names) else ""),
     )
-    row("fingerprint", about.fingerprint)
+    row("fingerprint", printable(about.fingerprint))
     for note in about.notes:
-        row("warning", note)
+        row("warning", printable(note))
     Console().print(table)
 
 

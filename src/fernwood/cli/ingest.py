@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 import warnings
 from pathlib import Path
@@ -13,7 +14,7 @@ from fernwood.budget import parse_size, peak_resident, resident, shown_size
 from fernwood.cli import app
 from fernwood.cli.lean import keep_pandas_out
 from fernwood.cli.progress import ProgressView
-from fernwood.errors import BudgetError, FernwoodWarning
+from fernwood.errors import BudgetError, FernwoodWarning, printable
 
 __all__ = ["ingest_table"]
 
@@ -45,6 +46,7 @@ def ingest_command(
     ] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace a store that is there.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Describe the store as JSON when it is made.")] = False,
 ) -> None:
     """Turn a table into a column store.
 
@@ -71,11 +73,18 @@ def ingest_command(
     }
     if missing is not None:
         form["missing"] = tuple(missing)
-    ingest_table(table, out, memory, options, form, quiet=quiet)
+    ingest_table(table, out, memory, options, form, quiet=quiet, as_json=as_json)
 
 
 def ingest_table(
-    table: Path, out: Path, memory: str, options: dict[str, object], form: dict[str, object], *, quiet: bool
+    table: Path,
+    out: Path,
+    memory: str,
+    options: dict[str, object],
+    form: dict[str, object],
+    *,
+    quiet: bool,
+    as_json: bool = False,
 ) -> None:
     """Ingest within a budget for the whole process, with progress, warnings and a closing line."""
     from fernwood.sources import open_source
@@ -88,7 +97,7 @@ def ingest_table(
     source = open_source(table, TextFormat(**form))  # type: ignore[arg-type]
     # What is resident now (interpreter, libraries, compiled code) is part of what the user allows.
     held = resident()
-    with ProgressView(quiet=quiet) as view, warnings.catch_warnings(record=True) as notes:
+    with ProgressView(quiet=quiet or as_json) as view, warnings.catch_warnings(record=True) as notes:
         warnings.simplefilter("always", FernwoodWarning)
         try:
             store = ingest(
@@ -102,6 +111,9 @@ def ingest_table(
             if total is None:
                 raise
             raise _too_small(total, held, error.least) from error
+    if as_json:
+        typer.echo(json.dumps(store.describe().to_json(), indent=1))
+        return
     if quiet:
         return
     for note in notes:
@@ -109,7 +121,7 @@ def ingest_table(
     took = time.monotonic() - started
     peak = f"peak memory {shown_size(peak_resident())}" + (f" of {shown_size(total)}" if total else "")
     typer.echo(
-        f"{out}: {store.n_rows:,} rows, {store.n_columns:,} columns, {shown_size(store.n_bytes)}; "
+        f"{printable(str(out))}: {store.n_rows:,} rows, {store.n_columns:,} columns, {shown_size(store.n_bytes)}; "
         f"{took:.1f} s ({shown_size(source.n_bytes / max(took, 1e-3))}/s), {peak}"
     )
 

@@ -29,7 +29,10 @@ def is_frame(table: object) -> bool:
     """Whether narwhals takes the object for a data frame."""
     import narwhals as nw
 
-    return isinstance(nw.from_native(table, pass_through=True), nw.DataFrame | nw.LazyFrame)
+    try:
+        return isinstance(nw.from_native(table, pass_through=True), nw.DataFrame | nw.LazyFrame)
+    except nw.exceptions.DuplicateError:
+        return True
 
 
 class FrameSource(Source):

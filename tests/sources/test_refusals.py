@@ -1,0 +1,153 @@
+"""What would be misread in silence is refused, with a way out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import scipy.sparse
+
+import fernwood
+from fernwood.errors import BudgetError, SourceError, TargetError
+
+RNG = np.random.default_rng(2)
+TABLE = RNG.random((6, 3))
+
+
+@pytest.mark.parametrize(
+    ("table", "sentence"),
+    [
+        (np.ma.masked_array(TABLE, mask=TABLE > 0.5), "a masked array hides its values"),
+        ([[1, "a"], [2, "b"], ["x", "c"]], "mixes types"),
+        ([[1, 2], [3]], "differ in length"),
+        (scipy.sparse.coo_array(np.arange(4.0)), "two dimensions"),
+        (pd.DataFrame({"a": [1 + 2j, 3j]}), "convert it|give it one type|not real numbers"),
+        (pa.table([pa.array([[1], [2]])], names=["a"]), "neither numbers, booleans, dates nor text"),
+        (
+            pa.table([pa.array([1, 2]), pa.array([3, 4])], names=["a", "a"]),
+            "'a' stands over column 0 and again over column 1",
+        ),
+        (pd.DataFrame([[1, 2], [3, 4]], columns=[0, "0"]), "'0' stands over column 0 and again over column 1"),
+    ],
+)
+def test_tables(table: object, sentence: str) -> None:
+    with pytest.raises(SourceError, match=sentence):
+        fernwood.ingest(table)
+
+
+def test_numbers_beside_words_stay_numbers() -> None:
+    store = fernwood.ingest([[1, "a"], [2, "b"], [10, "a"]])
+    assert store.column("x0").tolist() == [1, 2, 10]
+    assert store.labels("x1") == ["a", "b"]
+
+
+def test_equal_names_can_be_cleaned() -> None:
+    frame = pd.DataFrame([[1.0, 2.0], [3.0, 5.0]], columns=["a", "a"])
+    assert list(fernwood.ingest(frame, clean_names=True).names) == ["a", "a (2)"]
+
+
+@pytest.mark.parametrize("role", ["target", "groups"])
+@pytest.mark.parametrize("values", [[2**60, 2**60 + 1, 2**60, 7, 7, 7]])
+def test_numbers_that_doubles_merge_are_no_labels(role: str, values: list[int]) -> None:
+    with pytest.raises(TargetError, match="beyond 2\\*\\*53"):
+        fernwood.ingest(TABLE, **{role: values})
+    store = fernwood.ingest(TABLE, **{role: [str(v) for v in values]})
+    labels = store.groups if role == "groups" else store.target.values  # type: ignore[union-attr]
+    assert labels is not None
+    assert len(set(labels.tolist())) == 3
+
+
+def test_masked_and_mixed_targets() -> None:
+    with pytest.raises(SourceError, match="masked array"):
+        fernwood.ingest(TABLE, target=np.ma.masked_array([0, 1] * 3, mask=[0, 0, 0, 1, 0, 0]))
+    with pytest.raises(SourceError, match="mixes types"):
+        fernwood.ingest(TABLE, target=[1, "a", 1, "b", 1, 1])
+
+
+@pytest.mark.parametrize(
+    "options", [{"transposed": True}, {"header": False}, {"missing": "?"}, {"categorical": "x0"}, {"decimal": ","}]
+)
+@pytest.mark.parametrize("kind", ["array", "frame", "npy", "parquet", "folder"])
+def test_options_of_text_are_not_ignored_elsewhere(kind: str, options: dict[str, object], tmp_path: Path) -> None:
+    frame = pd.DataFrame(TABLE, columns=["x0", "x1", "x2"])
+    np.save(tmp_path / "t.npy", TABLE)
+    frame.to_parquet(tmp_path / "t.parquet")
+    (tmp_path / "parts").mkdir()
+    frame.to_parquet(tmp_path / "parts" / "a.parquet")
+    tables = {
+        "array": TABLE,
+        "frame": frame,
+        "npy": tmp_path / "t.npy",
+        "parquet": tmp_path / "t.parquet",
+        "folder": tmp_path / "parts",
+    }
+    with pytest.raises(SourceError, match="says how a text file is written"):
+        fernwood.ingest(tables[kind], **options)  # type: ignore[arg-type]
+
+
+def test_one_text_is_one_entry(tmp_path: Path) -> None:
+    assert list(fernwood.ingest(np.eye(13)[:, :13], drop="12").names) == [f"x{i}" for i in range(12)]
+    (tmp_path / "t.csv").write_text("a,b\nN,1\nA,2\nNA,3\n")
+    assert fernwood.ingest(tmp_path / "t.csv", missing="NA").labels("a") == ["A", "N"]
+    with pytest.raises(SourceError, match="no column is left"):
+        fernwood.ingest(TABLE, columns=[])
+
+
+def test_a_value_that_stands_twice_in_a_dictionary_is_one_category() -> None:
+    column = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, None]), pa.array(["a", "a", "b"]))
+    store = fernwood.ingest(pa.table({"c": column, "d": [1.0, 2.0, 3.0, 4.0]}))
+    assert store.labels("c") == ["a", "b"]
+    assert store.column("c").tolist() == ["a", "a", "b", None]
+
+
+def test_blank_lines_of_one_column_are_missing_cells(tmp_path: Path) -> None:
+    for end in ("\n", "\r\n"):
+        (tmp_path / "t.csv").write_bytes(end.join(["y", "1", "", "3", "", ""]).encode())
+        np.testing.assert_array_equal(fernwood.ingest(tmp_path / "t.csv").column("y"), [1, np.nan, 3])
+
+
+def test_a_mapping_whose_file_was_replaced_keeps_its_values(tmp_path: Path) -> None:
+    np.save(tmp_path / "t.npy", TABLE)
+    mapped = np.load(tmp_path / "t.npy", mmap_mode="r")
+    np.save(tmp_path / "new.npy", TABLE + 1)
+    (tmp_path / "new.npy").rename(tmp_path / "t.npy")
+    np.testing.assert_array_equal(fernwood.ingest(mapped).column(0), TABLE[:, 0])
+
+
+def test_parts_stack_by_number_and_subfolders_are_seen(tmp_path: Path) -> None:
+    for i in (1, 2, 10):
+        pq.write_table(pa.table({"x": [i * 1.0, i + 0.5], "w": [f"w{i}", "same"]}), tmp_path / f"part-{i}.parquet")
+    store = fernwood.ingest(tmp_path)
+    assert store.column("x").tolist() == [1, 1.5, 2, 2.5, 10, 10.5]
+    assert store.column("w").tolist() == ["w1", "same", "w2", "same", "w10", "same"]
+    (tmp_path / "year=2023").mkdir()
+    pq.write_table(pa.table({"x": [1.0]}), tmp_path / "year=2023" / "a.parquet")
+    with pytest.raises(SourceError, match="further down, in 'year=2023'"):
+        fernwood.ingest(tmp_path)
+
+
+def test_words_beyond_the_budget_are_refused(tmp_path: Path) -> None:
+    with (tmp_path / "t.csv").open("w") as file:
+        file.write("id,x\n")
+        file.writelines(f"a rather long word number {i},{i % 7}\n" for i in range(150_000))
+    with pytest.raises(SourceError, match="more different words .* leave out columns such as 'id'"):
+        fernwood.ingest(tmp_path / "t.csv", many_categories="drop", memory="100MB")
+    assert list(fernwood.ingest(tmp_path / "t.csv", many_categories="drop", memory="1GB").names) == ["x"]
+
+
+def test_converting_a_sparse_matrix_counts() -> None:
+    matrix = scipy.sparse.random_array((3000, 3000), density=0.5, format="csr", rng=np.random.default_rng(0))
+    with pytest.raises(BudgetError) as caught:
+        fernwood.ingest(matrix, memory="60MB")
+    assert caught.value.least > 2 * matrix.nnz * 12
+
+
+def test_names_that_no_file_can_have() -> None:
+    with pytest.raises(SourceError, match="there is no file"):
+        fernwood.ingest("x" * 300 + ".csv")
+    with pytest.raises(TargetError, match="there is no target"):
+        fernwood.ingest(TABLE, target="x" * 300)
