@@ -370,7 +370,7 @@ MIXED = (
 
 
 def in_pieces(monkeypatch: pytest.MonkeyPatch, piece: int, most_cells: int) -> None:
-    monkeypatch.setattr(module, "_Feed", partial(module._Feed, piece=piece))
+    monkeypatch.setattr(module, "TextFeed", partial(module.TextFeed, piece=piece))
     monkeypatch.setattr(module, "_MOST_CELLS", most_cells)
 
 
@@ -405,7 +405,7 @@ def test_line_numbers_do_not_depend_on_pieces(
 
 
 def test_a_quote_that_is_never_closed_ends_in_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_LONGEST_CELL", 2**10)
+    monkeypatch.setattr("fernwood.sources.feed._LONGEST_CELL", 2**10)
     in_pieces(monkeypatch, 2**8, 8)
     with pytest.raises(SourceError, match="a cell of more than 1024 bytes: a quote that is never closed"):
         read(written(tmp_path, 'a,b\n"1,2\n' + "3,4\n" * 1000), delimiter=",")

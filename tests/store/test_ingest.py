@@ -59,7 +59,7 @@ def test_any_split_of_a_text_into_blocks_gives_the_same_store(
     whole = fernwood.ingest(folder / "t.csv", target="disease")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(text.TextSource, "_block_height", lambda *_: height)
-        patch.setattr(text._Feed.__init__, "__defaults__", (piece * 7,))
+        patch.setattr(text.TextFeed.__init__, "__defaults__", (piece * 7,))
         parts = fernwood.ingest(folder / "t.csv", target="disease")
     assert parts.fingerprint == whole.fingerprint
     assert parts._table.equals(whole._table)  # type: ignore[attr-defined]

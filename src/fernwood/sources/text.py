@@ -29,9 +29,9 @@ from fernwood.kernels.text import (
 )
 from fernwood.sources.base import Band, Progress, Reader, Source, Workspace
 from fernwood.sources.cells import CellReader, cell_texts
+from fernwood.sources.feed import PIECE_BYTES, TextFeed
 from fernwood.sources.names import ListedNames, Names, NumberedNames, match_names
 from fernwood.sources.scratch import ColumnBlocks, RowBlocks
-from fernwood.sources.text_format import COMPRESSED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,66 +43,7 @@ if TYPE_CHECKING:
 
 __all__ = ["TextSource"]
 
-_PIECE = 2**20
-_LONGEST_CELL = 2**24
 _MOST_CELLS = 2**16
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-
-
-class _Feed:
-    """The text of a file in pieces: `text` holds what is not yet used, `final` says that nothing follows."""
-
-    def __init__(self, path: Path, piece: int = _PIECE) -> None:
-        self._raw = pa.OSFile(str(path), "rb")
-        codec = COMPRESSED.get(path.suffix.lower())
-        self._stream = pa.CompressedInputStream(self._raw, codec) if codec else self._raw
-        self._title = shown(path.name)
-        self._buffer = np.empty(piece, np.uint8)
-        self._filled = 0
-        self.final = False
-        self.advance(0)
-        if self.text[:2].tobytes() in {b"\xff\xfe", b"\xfe\xff"}:
-            raise SourceError(f"{self._title} is UTF-16, not UTF-8 text; convert the file to UTF-8")
-        self.start = 3 if self.text[:3].tobytes() == _BYTE_ORDER_MARK else 0
-        self.line = 1
-
-    @property
-    def text(self) -> NDArray[np.uint8]:
-        return self._buffer[: self._filled]
-
-    @property
-    def position(self) -> int:
-        """Bytes of the file that were read, compressed ones where it is."""
-        return int(self._raw.tell())
-
-    def advance(self, used: int) -> None:
-        """Let go of the first `used` bytes and read on."""
-        rest = self._filled - used
-        if rest == len(self._buffer):  # one cell fills it all
-            if rest >= _LONGEST_CELL:
-                raise SourceError(
-                    f"{self._title} has a cell of more than {_LONGEST_CELL} bytes: "
-                    "a quote that is never closed, or no table"
-                )
-            self._buffer = np.concatenate((self._buffer, np.empty_like(self._buffer)))
-        else:
-            self._buffer[:rest] = self._buffer[used : self._filled]
-        self._filled = rest
-        while self._filled < len(self._buffer):
-            try:
-                got = self._stream.readinto(self._buffer.data[self._filled :])
-            except OSError as error:
-                raise SourceError(
-                    f"{self._title} cannot be read to its end ({error}); it may be cut off: copy it again"
-                ) from error
-            if not got:
-                self.final = True
-                break
-            self._filled += got
-
-    def close(self) -> None:
-        self._stream.close()
-        self._raw.close()
 
 
 class TextSource(Source):
@@ -131,8 +72,8 @@ class TextSource(Source):
             self.names = NumberedNames(self.n_cells_a_line)
 
     @contextmanager
-    def _feed(self) -> Iterator[_Feed]:
-        feed = _Feed(self._path)
+    def _feed(self) -> Iterator[TextFeed]:
+        feed = TextFeed(self._path)
         try:
             yield feed
         finally:
@@ -140,7 +81,7 @@ class TextSource(Source):
 
     def _count_first_line(self) -> int:
         with self._feed() as feed:
-            start = _first_text(feed)
+            start = feed.first_text()
             state = np.array([start, 0], np.int64)
             while not count_cells(feed.text, feed.final, self._dialect, state):
                 if feed.final:
@@ -186,9 +127,9 @@ class TextSource(Source):
                 if parsed.rows and n_lines is not None:
                     return
 
-    def _parse(self, feed: _Feed, slots: NDArray[np.int64], values: NDArray[np.float64]) -> Iterator[_Parsed]:
+    def _parse(self, feed: TextFeed, slots: NDArray[np.int64], values: NDArray[np.float64]) -> Iterator[_Parsed]:
         """Parse the file: cells pointed out as they come, and `rows` when a block is full or the file ends."""
-        state = np.array([_first_text(feed), 0, 0, feed.line, 0], np.int64)
+        state = np.array([feed.first_text(), 0, 0, feed.line, 0], np.int64)
         cells = np.empty((_MOST_CELLS, CELL_FIELDS), np.int64)
         while True:
             outcome = int(parse_cells(feed.text, feed.final, self._dialect, slots, state, values, cells))
@@ -304,9 +245,9 @@ class TextSource(Source):
             finally:
                 blocks.close()
 
-    def _pass_header(self, feed: _Feed) -> None:
+    def _pass_header(self, feed: TextFeed) -> None:
         """Leave the feed at the second line."""
-        state = np.array([_first_text(feed), 0], np.int64)
+        state = np.array([feed.first_text(), 0], np.int64)
         begin, ended = int(state[0]), False
         while not ended:
             ended = bool(count_cells(feed.text, feed.final, self._dialect, state)) or feed.final
@@ -319,7 +260,7 @@ class TextSource(Source):
     def _block_height(self, width: int, memory: int) -> int:
         """Lines of a block, of which memory holds two at a time: as they were read, and turned."""
         line = width * 8
-        fixed = 2 * _PIECE + _MOST_CELLS * CELL_FIELDS * 8 + self.n_cells_a_line * 8
+        fixed = 2 * PIECE_BYTES + _MOST_CELLS * CELL_FIELDS * 8 + self.n_cells_a_line * 8
         # Half is for blocks put away, a quarter for words.
         room = memory // 4 - fixed
         if room < 2 * line:
@@ -362,16 +303,6 @@ class _FeatureReader(_TextReader):
         else:
             values = np.concatenate([self._blocks.columns(line, line + 1) for line in lines.tolist()])
         return self._words.band(start, values)
-
-
-def _first_text(feed: _Feed) -> int:
-    """Where the first line that is not blank begins; the lines before it are counted."""
-    text = feed.text
-    start = feed.start
-    while start < len(text) and text[start] in b"\r\n":
-        feed.line += int(text[start] == ord("\n"))
-        start += 1
-    return start
 
 
 def _dialect(form: TextFormat, text: NDArray[np.uint8], path: Path) -> Dialect:
