@@ -1,0 +1,1 @@
+"""The loops that drive the flow, one file each: draw, fit, score, decide, and round again."""

@@ -1,0 +1,78 @@
+"""Sequential random subspaces: part of a draw are columns already found, the rest is drawn among all others."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fernwood.errors import ParameterError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["draw_subspace"]
+
+
+def draw_subspace(
+    n_columns: int,
+    found: NDArray[np.int64],
+    q: int,
+    alpha: float,
+    rng: np.random.Generator,
+    weights: NDArray[np.float64] | None = None,
+) -> NDArray[np.int64]:
+    """One draw of step 2(a) of Algorithm 1 (Sutera et al. 2018).
+
+    R is a subset of min(⌊αq⌋, |F|) columns of F drawn without replacement, C one of q − |R| columns that are not in R,
+    among which the rest of F may come up again. With α = 0 this is the random subspace method.
+
+    Parameters
+    ----------
+    n_columns
+        Columns in all, numbered from 0.
+    found : int64 array
+        F: the columns found so far, in increasing order.
+    q
+        Columns in the draw, 1 to `n_columns`.
+    alpha
+        Share of the draw kept for columns of F, 0 to 1.
+    rng
+        The generator at the draw's address.
+    weights : float64 array, one for every column of F, optional
+        R is drawn in proportion to these instead of evenly; columns of weight zero are not carried.
+
+    Returns
+    -------
+    int64 array, in increasing order
+
+    Notes
+    -----
+    Peak memory is proportional to q and |F|, not to `n_columns`.
+
+    Examples
+    --------
+    >>> drawn = draw_subspace(1000, np.array([3, 7]), 5, 0.4, np.random.default_rng(0))
+    >>> len(drawn), 3 in drawn, 7 in drawn
+    (5, True, True)
+    """
+    if not 1 <= q <= n_columns:
+        raise ParameterError(f"q is {q}; a draw holds from 1 to {n_columns} columns")
+    if not 0 <= alpha <= 1:
+        raise ParameterError(f"alpha is {alpha}; it is a share: give a number from 0 to 1")
+    carried = _carried(found, int(alpha * q), rng, weights)
+    # C without R: draw among the n − |R| others by rank, then step over the carried ones.
+    ranks = np.sort(rng.choice(n_columns - len(carried), q - len(carried), replace=False, shuffle=False))
+    others = ranks + np.searchsorted(carried - np.arange(len(carried)), ranks, side="right")
+    return np.sort(np.concatenate((carried, others)))
+
+
+def _carried(
+    found: NDArray[np.int64], most: int, rng: np.random.Generator, weights: NDArray[np.float64] | None
+) -> NDArray[np.int64]:
+    """R, in increasing order."""
+    if weights is None:
+        return np.sort(rng.choice(found, min(most, len(found)), replace=False))
+    total = weights.sum()
+    size = min(most, int(np.count_nonzero(weights)))
+    return np.sort(rng.choice(found, size, replace=False, p=weights / total)) if size else found[:0]
