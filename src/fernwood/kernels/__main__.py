@@ -18,7 +18,7 @@ def _compile_text() -> None:
     count_cells(text, True, dialect, np.zeros(2, np.int64))
     state = np.zeros(5, np.int64)
     parse_cells(text, True, dialect, np.arange(2), state, np.empty((2, 2)), cells)
-    copy_cells(text, cells[: state[4], 2], cells[: state[4], 3], np.empty(16, np.uint8))
+    copy_cells(text, cells[: state[4], 2].copy(), cells[: state[4], 3].copy(), np.empty(16, np.uint8))
 
 
 if __name__ == "__main__":

@@ -31,7 +31,8 @@ _WORD_BYTES = 220  # of a short word: the string, its place, its entry in the di
 
 def cell_texts(text: NDArray[np.uint8], cells: NDArray[np.int64], title: str) -> pa.Array:
     """The text of cells that the kernel pointed out, trimmed, with quotes taken off."""
-    begins, ends = cells[:, 2], cells[:, 3]
+    # Contiguous, always: a view of one cell and one of many are different types to the compiler.
+    begins, ends = np.ascontiguousarray(cells[:, 2]), np.ascontiguousarray(cells[:, 3])
     out = np.empty(int((ends - begins).sum()), np.uint8)
     offsets = copy_cells(text, begins, ends, out)
     raw = pa.Array.from_buffers(pa.large_binary(), len(cells), [None, pa.py_buffer(offsets), pa.py_buffer(out)])
