@@ -49,6 +49,8 @@ class Counts(NamedTuple):
 
     rows: NDArray[np.int32]
     run: NDArray[np.int32]
+    more_rows: NDArray[np.int32]
+    more_run: NDArray[np.int32]
     weight: NDArray[np.float64]
     left: NDArray[np.float64]
     score: NDArray[np.float64]
@@ -64,6 +66,8 @@ def make_counts(n_rows):
         np.empty(n_rows),
         np.zeros(256, np.int32),
         np.zeros(256, np.int32),
+        np.zeros(256, np.int32),
+        np.zeros(256, np.int32),
         np.zeros(256),
         np.zeros(256),
         np.zeros(256),
@@ -72,7 +76,7 @@ def make_counts(n_rows):
     )
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def count_class_cuts(columns, places, rows, ends, measure, min_leaf, counts, panel):
     """The best cut of every one of some columns, without missing values: set `low`, `high`, `best` and `best_cut`.
 
@@ -91,80 +95,125 @@ def count_class_cuts(columns, places, rows, ends, measure, min_leaf, counts, pan
     n = rows.shape[0]
     table, base, coarse, gini = measure.table, measure.base[0], measure.coarse, measure.gini
     seen, hist, run, score, other = counts.codes, counts.rows, counts.run, counts.score, counts.weight
-    n_first = ends[0]
-    n_second = n - n_first
+    if ends.shape[0] == 2:
+        _count_two_classes(columns, places, rows, ends[0], measure, min_leaf, counts, panel)
+        return
     for p in range(places.shape[0]):
         low, high = _gather(columns, places[p], rows, seen)
         panel.low[p] = low
         panel.high[p] = high
         best, cut = -np.inf, 0
-        if ends.shape[0] == 2:
+        for code in range(low, high + 1):
+            hist[code] = 0
+            score[code] = 0.0
+            other[code] = 0.0
+        begin = 0
+        for k in range(ends.shape[0]):
+            end = ends[k]
+            size = end - begin
             for code in range(low, high + 1):
-                hist[code] = 0
                 run[code] = 0
-            for i in range(n_first):
-                hist[seen[i]] += 1
-            for i in range(n_first, n):
+            for i in range(begin, end):
                 run[seen[i]] += 1
-            a, b = 0, 0
+            below = 0
             for code in range(low, high):
-                if hist[code] + run[code] == 0:
-                    continue
-                a += hist[code]
-                b += run[code]
-                left = a + b
-                right = n - left
-                if left < min_leaf or right < min_leaf:
-                    continue
-                c, d = n_first - a, n_second - b
-                u, v = table[np.uint32(left)], table[np.uint32(right)]
+                below += run[code]
+                hist[code] += below
                 if gini:
-                    total = (np.float64(a) * a + np.float64(b) * b) * u + (np.float64(c) * c + np.float64(d) * d) * v
+                    x, y = np.float64(below), np.float64(size - below)
+                    score[code] += x * x
+                    other[code] += y * y
                 else:
-                    total = table[np.uint32(a)] + table[np.uint32(c)]
-                    total += table[np.uint32(b)] + table[np.uint32(d)]
-                    total -= u + v
-                gain = decrease(total, base, coarse)
-                if gain > best:
-                    best, cut = gain, code
-        else:
-            for code in range(low, high + 1):
-                hist[code] = 0
-                score[code] = 0.0
-                other[code] = 0.0
-            begin = 0
-            for k in range(ends.shape[0]):
-                end = ends[k]
-                size = end - begin
-                for code in range(low, high + 1):
-                    run[code] = 0
-                for i in range(begin, end):
-                    run[seen[i]] += 1
-                below = 0
-                for code in range(low, high):
-                    below += run[code]
-                    hist[code] += below
-                    if gini:
-                        x, y = np.float64(below), np.float64(size - below)
-                        score[code] += x * x
-                        other[code] += y * y
-                    else:
-                        score[code] += table[np.uint32(below)] + table[np.uint32(size - below)]
-                begin = end
-            last = 0
-            for code in range(low, high):
-                left = np.int64(hist[code])
-                if left == last:
-                    continue
-                last = left
-                if left < min_leaf or n - left < min_leaf:
-                    continue
-                u, v = table[np.uint32(left)], table[np.uint32(n - left)]
-                gain = decrease(score[code] * u + other[code] * v if gini else score[code] - (u + v), base, coarse)
-                if gain > best:
-                    best, cut = gain, code
+                    score[code] += table[np.uint32(below)] + table[np.uint32(size - below)]
+            begin = end
+        last = 0
+        for code in range(low, high):
+            left = np.int64(hist[code])
+            if left == last:
+                continue
+            last = left
+            if left < min_leaf or n - left < min_leaf:
+                continue
+            u, v = table[np.uint32(left)], table[np.uint32(n - left)]
+            gain = decrease(score[code] * u + other[code] * v if gini else score[code] - (u + v), base, coarse)
+            if gain > best:
+                best, cut = gain, code
         panel.best[p] = best
         panel.best_cut[p] = cut
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def _count_two_classes(columns, places, rows, n_first, measure, min_leaf, counts, panel):
+    """`count_class_cuts` for two classes, the first of which has `n_first` rows.
+
+    Rows are counted into two histograms in turn: adding to a place that was just written to would have to wait.
+    """
+    n = rows.shape[0]
+    n_second = n - n_first
+    table, base, coarse, gini = measure.table, measure.base[0], measure.coarse, measure.gini
+    seen, first, second, gains = counts.codes, counts.rows, counts.run, counts.score
+    more_first, more_second = counts.more_rows, counts.more_run
+    low_code, high_code, best_gain, best_cut = panel.low, panel.high, panel.best, panel.best_cut
+    for p in range(places.shape[0]):
+        place = np.uint64(places[p])
+        lowest, highest = np.uint8(255), np.uint8(0)
+        for i in range(n):
+            code = columns[place, np.uint64(rows[i])]
+            seen[i] = code
+            lowest = min(lowest, code)
+            highest = max(highest, code)
+        low_code[p] = lowest
+        high_code[p] = highest
+        low = np.uint64(lowest)
+        n_cuts = np.int64(highest) - np.int64(lowest)
+        for c in range(n_cuts + 1):
+            at = low + np.uint64(c)
+            first[at] = 0
+            second[at] = 0
+            more_first[at] = 0
+            more_second[at] = 0
+        i = 0
+        while i + 1 < n_first:
+            first[seen[i]] += 1
+            more_first[seen[i + 1]] += 1
+            i += 2
+        if i < n_first:
+            first[seen[i]] += 1
+        i = n_first
+        while i + 1 < n:
+            second[seen[i]] += 1
+            more_second[seen[i + 1]] += 1
+            i += 2
+        if i < n:
+            second[seen[i]] += 1
+        a, b = np.int32(0), np.int32(0)
+        for c in range(n_cuts):
+            at = low + np.uint64(c)
+            a += first[at] + more_first[at]
+            b += second[at] + more_second[at]
+            first[at] = a
+            second[at] = b
+        if gini:
+            for c in range(n_cuts):
+                at = low + np.uint64(c)
+                x, y = np.float64(first[at]), np.float64(second[at])
+                u, v = n_first - x, n_second - y
+                gains[c] = decrease((x * x + y * y) / (x + y) + (u * u + v * v) / (u + v), base, coarse)
+        else:
+            for c in range(n_cuts):
+                at = low + np.uint64(c)
+                i, j = np.uint32(first[at]), np.uint32(second[at])
+                k, m = np.uint32(n_first) - i, np.uint32(n_second) - j
+                pure = (table[i] + table[k]) + (table[j] + table[m])
+                gains[c] = decrease(pure - (table[np.uint32(i + j)] + table[np.uint32(k + m)]), base, coarse)
+        best, cut = -np.inf, 0
+        for c in range(n_cuts):
+            if gains[c] > best:
+                left = first[low + np.uint64(c)] + second[low + np.uint64(c)]
+                if left >= min_leaf and n - left >= min_leaf:
+                    best, cut = gains[c], c
+        best_gain[p] = best
+        best_cut[p] = lowest + np.uint8(cut)
 
 
 @njit(nogil=True, cache=True)
