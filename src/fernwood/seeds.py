@@ -67,4 +67,5 @@ def state(seed: int, *address: int) -> NDArray[np.uint64]:
     >>> len(state(0, 1, 2)), bool((state(0, 1, 2) == state(0, 1, 3)).all())
     (4, False)
     """
-    return np.random.SeedSequence(seed, spawn_key=address).generate_state(4, np.uint64)
+    words = np.random.SeedSequence(seed, spawn_key=address).generate_state(4, np.uint64)
+    return np.asarray(words, np.uint64)

@@ -114,8 +114,8 @@ with np.errstate(all="ignore"):
                     tree = grow(codes, target, settings, state=seeds.state(1), kinds=kinds, rows=np.arange(16))
                     for part in tree[:-1]:
                         print(part.tolist())
-                    print(out_of_sample_decrease(tree, codes, target, settings, np.arange(16, 24)).round(9).tolist())
-                    print(permutation_loss(tree, codes, target, np.arange(16, 24), seed=1, task=2).round(9).tolist())
+                    print((out_of_sample_decrease(tree, codes, target, settings, np.arange(16, 24)).round(9) + 0.0).tolist())
+                    print((permutation_loss(tree, codes, target, np.arange(16, 24), seed=1, task=2).round(9) + 0.0).tolist())
 """
     out = [
         subprocess.run(
@@ -186,12 +186,22 @@ def test_names_and_order_change_nothing() -> None:
         for k in (None, 3):
             settings = TreeSettings(rule=rule, max_features=k)
             plain = grow(codes, class_target(y), settings, state=seeds.state(9), addresses=checks)
-            named = grow(codes, class_target(np.array(list("zqab"))[y]), settings, state=seeds.state(9), addresses=checks)
+            named = grow(
+                codes, class_target(np.array(list("zqab"))[y]), settings, state=seeds.state(9), addresses=checks
+            )
             moved = grow(
-                np.ascontiguousarray(codes[order]), class_target(y), settings, state=seeds.state(9), addresses=checks[order]
+                np.ascontiguousarray(codes[order]),
+                class_target(y),
+                settings,
+                state=seeds.state(9),
+                addresses=checks[order],
             )
             mixed = grow(
-                np.ascontiguousarray(codes[:, rows]), class_target(y[rows]), settings, state=seeds.state(9), addresses=checks
+                np.ascontiguousarray(codes[:, rows]),
+                class_target(y[rows]),
+                settings,
+                state=seeds.state(9),
+                addresses=checks,
             )
             for other in (named, mixed):
                 assert other.column.tolist() == plain.column.tolist()
@@ -212,7 +222,9 @@ def test_classes_values_and_weights() -> None:
     tree = grow(codes, numbers, TreeSettings(rule="cart", criterion="variance"), state=seeds.state(0))
     assert predict_values(tree, codes, numbers) == pytest.approx([11, 11, 21, 21, 33, 33])
     heavy = class_target([0, 0, 0, 1], [1, 1, 1, 3])
-    assert grow(codes[:, :4].copy(), heavy, TreeSettings(max_depth=1), state=seeds.state(0)).weight[0] == pytest.approx(6 / 2)
+    assert grow(codes[:, :4].copy(), heavy, TreeSettings(max_depth=1), state=seeds.state(0)).weight[0] == pytest.approx(
+        6 / 2
+    )
     balanced = class_target([0, 0, 0, 1], class_weights="balanced")
     assert balanced.kernel.weights[3] == pytest.approx(3 * balanced.kernel.weights[0])
     assert class_target([0, 1], class_weights={1: 3}).kernel.weights.tolist() == [0.5, 1.5]

@@ -19,7 +19,7 @@ def impurity(y, w, criterion: str) -> float:
         mean = np.sum(w * y) / total
         return float(np.sum(w * (y - mean) ** 2))
     shares = Counter()
-    for label, weight in zip(y.tolist(), w.tolist()):
+    for label, weight in zip(y.tolist(), w.tolist(), strict=False):
         shares[label] += weight / total
     if criterion == "gini":
         return total * (1 - sum(p * p for p in shares.values()))
@@ -27,7 +27,9 @@ def impurity(y, w, criterion: str) -> float:
 
 
 def gain(y, w, branch, criterion: str) -> float:
-    return impurity(y, w, criterion) - sum(impurity(y[branch == b], w[branch == b], criterion) for b in set(branch.tolist()))
+    return impurity(y, w, criterion) - sum(
+        impurity(y[branch == b], w[branch == b], criterion) for b in set(branch.tolist())
+    )
 
 
 def cuts(codes) -> list[np.ndarray]:
@@ -75,7 +77,7 @@ def allowed(ways, min_leaf: int):
 def best_gain(table, y, w, kinds, settings) -> float:
     """The largest decrease that any allowed split of any column brings, −∞ where there is none."""
     best = -math.inf
-    for codes, kind in zip(table, kinds):
+    for codes, kind in zip(table, kinds, strict=False):
         ways = cuts(codes) if kind != 3 else (multiways(codes) if settings.categories == "multiway" else subsets(codes))
         for way in allowed(ways, settings.min_samples_leaf):
             best = max(best, gain(y, w, way, settings.criterion))
@@ -120,7 +122,7 @@ def audit(tree, codes, y, w, kinds, settings, rows) -> None:
                 assert np.allclose(tree.entry_value[entries], [np.average(target, weights=weight)])
             else:
                 shares = {c: weight[target == c].sum() / weight.sum() for c in set(target.tolist())}
-                found = dict(zip(tree.entry_class[entries].tolist(), tree.entry_value[entries].tolist()))
+                found = dict(zip(tree.entry_class[entries].tolist(), tree.entry_value[entries].tolist(), strict=False))
                 assert found.keys() == shares.keys()
                 assert all(math.isclose(found[c], shares[c]) for c in shares)
             if not stop and (every or settings.min_samples_leaf == 1) and settings.rule == "cart":
@@ -138,7 +140,12 @@ def audit(tree, codes, y, w, kinds, settings, rows) -> None:
         if settings.rule == "cart" and every:
             best = best_gain(codes[:, here], target, weight, kinds, settings)
             # Subsets of many classes are searched along one order only.
-            exact = settings.categories == "multiway" or 3 not in kinds or len(set(target.tolist())) == 2 or settings.criterion == "variance"
+            exact = (
+                settings.categories == "multiway"
+                or 3 not in kinds
+                or len(set(target.tolist())) == 2
+                or settings.criterion == "variance"
+            )
             assert decrease <= best + 1e-6 * scale
             if exact and not (3 in kinds and (codes[:, here] == MISSING).any()):
                 assert decrease > best - 1e-6 * scale

@@ -138,10 +138,10 @@ def _find_runs(target, rows, ends):
 def _is_pure(target, rows, n_runs):
     if target.classes:
         return n_runs == 1
+    same = True
     for row in rows:
-        if target.values[row] != target.values[rows[0]]:
-            return False
-    return True
+        same &= target.values[row] == target.values[rows[0]]
+    return same
 
 
 @njit(nogil=True, cache=True)

@@ -1,6 +1,6 @@
 """One column at a time: a node's rows counted by code, and the best or the given cut found from the counts.
 
-`count_class_cuts` and `count_value_cuts` are for ordered columns without missing values and unit weights, and are tuned.
+`count_class_cuts` and `count_value_cuts`, for ordered columns without missing values and unit weights, are tuned;
 `best_cut` and `multiway` take anything: weights, missing values (code 255), categories.
 """
 
@@ -39,7 +39,7 @@ class Target(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """Room for one column: its codes in the node, the target of its rows, and what is counted by code, 256 entries each.
+    """Room for one column: its codes in the node, the target of its rows, and what is counted by code (256 entries).
 
     `pure` and `rest` have a row for each side that missing values can go to.
     """
@@ -198,7 +198,9 @@ def _count_two_classes(columns, places, rows, n_first, measure, min_leaf, counts
                 at = low + np.uint64(c)
                 x, y = np.float64(first[at]), np.float64(second[at])
                 u, v = n_first - x, n_second - y
-                gains[c] = decrease((x * x + y * y) / (x + y) + (u * u + v * v) / (u + v), base, coarse)
+                left, right = x + y, u + v
+                score = ((x * x + y * y) * right + (u * u + v * v) * left) / (left * right)
+                gains[c] = decrease(score, base, coarse)
         else:
             for c in range(n_cuts):
                 at = low + np.uint64(c)
@@ -239,32 +241,53 @@ def count_value_cuts(columns, places, rows, values, measure, min_leaf, counts, p
     for i in range(n):
         targets[i] = values[rows[i]]
         total += targets[i]
+    more_hist, more_sums, gains = counts.more_rows, counts.left, counts.score
+    low_code, high_code, best_gain, best_cut_of = panel.low, panel.high, panel.best, panel.best_cut
     for p in range(places.shape[0]):
-        low, high = _gather(columns, places[p], rows, seen)
-        panel.low[p] = low
-        panel.high[p] = high
-        for code in range(low, high + 1):
-            hist[code] = 0
-            sums[code] = 0.0
+        place = np.uint64(places[p])
+        lowest, highest = np.uint8(255), np.uint8(0)
         for i in range(n):
+            code = columns[place, np.uint64(rows[i])]
+            seen[i] = code
+            lowest = min(lowest, code)
+            highest = max(highest, code)
+        low_code[p] = lowest
+        high_code[p] = highest
+        low = np.uint64(lowest)
+        n_cuts = np.int64(highest) - np.int64(lowest)
+        for c in range(n_cuts + 1):
+            at = low + np.uint64(c)
+            hist[at] = 0
+            more_hist[at] = 0
+            sums[at] = 0.0
+            more_sums[at] = 0.0
+        i = 0
+        while i + 1 < n:
             hist[seen[i]] += 1
             sums[seen[i]] += targets[i]
-        best, cut = -np.inf, 0
-        left, below = 0, 0.0
-        for code in range(low, high):
-            if hist[code] == 0:
-                continue
-            left += hist[code]
-            below += sums[code]
-            if left < min_leaf or n - left < min_leaf:
-                continue
+            more_hist[seen[i + 1]] += 1
+            more_sums[seen[i + 1]] += targets[i + 1]
+            i += 2
+        if i < n:
+            hist[seen[i]] += 1
+            sums[seen[i]] += targets[i]
+        left, below = np.int32(0), 0.0
+        for c in range(n_cuts):
+            at = low + np.uint64(c)
+            left += hist[at] + more_hist[at]
+            below += sums[at] + more_sums[at]
+            hist[at] = left
             rest = total - below
             score = below * below * inverse[np.uint32(left)] + rest * rest * inverse[np.uint32(n - left)]
-            gain = decrease(score, base, coarse)
-            if gain > best:
-                best, cut = gain, code
-        panel.best[p] = best
-        panel.best_cut[p] = cut
+            gains[c] = decrease(score, base, coarse)
+        best, cut = -np.inf, 0
+        for c in range(n_cuts):
+            if gains[c] > best:
+                size = hist[low + np.uint64(c)]
+                if size >= min_leaf and n - size >= min_leaf:
+                    best, cut = gains[c], c
+        best_gain[p] = best
+        best_cut_of[p] = lowest + np.uint8(cut)
 
 
 @njit(nogil=True, cache=True)

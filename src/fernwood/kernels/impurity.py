@@ -21,7 +21,17 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray  # noqa: TC002  (Numba reads the fields)
 
-__all__ = ["ENTROPY", "GINI", "VARIANCE", "Measure", "class_score", "class_term", "decrease", "make_measure", "value_score"]
+__all__ = [
+    "ENTROPY",
+    "GINI",
+    "VARIANCE",
+    "Measure",
+    "class_score",
+    "class_term",
+    "decrease",
+    "make_measure",
+    "value_score",
+]
 
 ENTROPY, GINI, VARIANCE = 0, 1, 2
 

@@ -143,7 +143,7 @@ def fair_decrease(tables, criterion, values):
                 decrease += (h * h - (spread + mean * mean)) / branch
             else:
                 term = h * math.log2(h) if h > 0.0 else 0.0
-                decrease += term - _expected_term(n, size, branch)
+                decrease += term - _expected_term(np.int64(n), np.int64(size), np.int64(branch))
     return decrease
 
 

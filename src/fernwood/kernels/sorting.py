@@ -15,7 +15,7 @@ from fernwood.kernels.impurity import decrease
 __all__ = ["LARGEST", "best_class_cuts", "best_value_cuts"]
 
 LARGEST = 64
-"""How many rows a node may have here."""
+"""How many rows a node may have here; the double where there are more than two classes."""
 
 _TILE = 128  # columns; the keys of 64 rows then take 16 kilobytes
 _CODE = np.uint16(8)
@@ -72,7 +72,7 @@ def best_class_cuts(codes, width, rows, ends, measure, min_leaf, panel):
     ----------
     codes : uint8 array, flat; the codes of row r at r·width and on
     width : int
-    rows : int32 array; at most `LARGEST` rows of the node, ordered by class
+    rows : int32 array; at most 255 rows of the node, ordered by class
     ends : int64 array; where the runs of the classes end
     measure : Measure of unit weights
     min_leaf : int
@@ -87,13 +87,12 @@ def best_class_cuts(codes, width, rows, ends, measure, min_leaf, panel):
         tags[i] = run
     n_runs = ends.shape[0]
     lines = _two_class_lines(ends, measure) if n_runs == 2 else np.empty((1, 1))
-    seen = np.zeros(n_runs * _TILE, np.int32)
+    seen = np.empty(n_runs * _TILE, np.int32)
     for first in range(0, width, _TILE):
         size = min(width - first, _TILE)
         _fill_tile(keys, codes, width, rows, tags, first, size)
         _sort_tile(keys, n, size)
         panel.best[first : first + size] = -np.inf
-        seen[:] = 0
         if n_runs == 2:
             _walk_two(keys, n, lines, min_leaf, first, size, panel)
         else:
@@ -123,7 +122,8 @@ def _two_class_lines(ends, measure):
 
 @njit(nogil=True, cache=True)
 def _walk_two(keys, n, lines, min_leaf, first, width, panel):
-    counts, best, best_cut = panel.counts, panel.best, panel.best_cut
+    counts = panel.counts
+    best, best_cut = panel.best[first : first + width], panel.best_cut[first : first + width]
     for j in range(width):
         counts[j] = np.uint8(0)
     for i in range(n - 1):
@@ -137,60 +137,64 @@ def _walk_two(keys, n, lines, min_leaf, first, width, panel):
         for j in range(width):
             code = keys[at + np.uint64(j)] >> _CODE
             gain = line[counts[j]]
-            if code != keys[after + np.uint64(j)] >> _CODE and gain > best[first + j]:
-                best[first + j] = gain
-                best_cut[first + j] = np.uint8(code)
+            better = (code != keys[after + np.uint64(j)] >> _CODE) & (gain > best[j])
+            best[j] = gain if better else best[j]
+            best_cut[j] = np.uint8(code) if better else best_cut[j]
 
 
 @njit(nogil=True, cache=True)
 def _walk_many(keys, ends, measure, min_leaf, seen, first, width, panel):
     n = ends[-1]
     table, base, coarse, gini = measure.table, measure.base[0], measure.coarse, measure.gini
-    best, best_cut = panel.best, panel.best_cut
-    score, other = panel.score, panel.other
+    score, other, steps = panel.score, panel.other, measure.both
+    best, best_cut = panel.best[first : first + width], panel.best_cut[first : first + width]
+    sizes = np.empty(ends.shape[0])
     pure = 0.0
     begin = 0
-    for end in ends:
-        size = end - begin
+    for k in range(ends.shape[0]):
+        size = ends[k] - begin
+        sizes[k] = size
         pure += np.float64(size * size) if gini else table[size]
-        begin = end
+        for j in range(width):
+            seen[k * _TILE + j] = begin
+        for a in range(size):
+            if gini:
+                steps[begin + a] = np.float64(a)
+            else:
+                steps[begin + a] = (table[a + 1] + table[size - a - 1]) - (table[a] + table[size - a])
+        begin = ends[k]
     for j in range(width):
         score[j] = 0.0 if gini else pure
         other[j] = pure
-    steps = measure.both
-    begin = 0
-    for end in ends:
-        size = end - begin
-        for k in range(size):
-            if gini:
-                steps[begin + k] = np.float64(size - k)
-            else:
-                steps[begin + k] = (table[k + 1] + table[size - k - 1]) - (table[k] + table[size - k])
-        begin = end
     for i in range(n - 1):
         at = np.uint64(i * width)
         after = at + np.uint64(width)
-        valid = i + 1 >= min_leaf and n - i - 1 >= min_leaf
-        a, b = table[i + 1], table[n - i - 1]
+        if gini:
+            for j in range(width):
+                run = np.uint64(keys[at + np.uint64(j)] & _TAG)
+                place = run * np.uint64(_TILE) + np.uint64(j)
+                k = seen[place]
+                seen[place] = k + 1
+                a = steps[np.uint32(k)]
+                score[j] += 2.0 * a + 1.0
+                other[j] -= 2.0 * (sizes[run] - a) - 1.0
+        else:
+            for j in range(width):
+                place = np.uint64(keys[at + np.uint64(j)] & _TAG) * np.uint64(_TILE) + np.uint64(j)
+                k = seen[place]
+                seen[place] = k + 1
+                score[j] += steps[np.uint32(k)]
+        if i + 1 < min_leaf or n - i - 1 < min_leaf:
+            continue
+        u, v = table[i + 1], table[n - i - 1]
+        w = u + v
         for j in range(width):
-            key = keys[at + np.uint64(j)]
-            run = np.int64(key & _TAG)
-            k = seen[run * _TILE + j]
-            seen[run * _TILE + j] = k + 1
-            begin = ends[run - 1] if run > 0 else 0
-            step = steps[begin + k]
-            if gini:
-                score[j] += 2.0 * k + 1.0
-                other[j] -= 2.0 * step - 1.0
-            else:
-                score[j] += step
-            code = key >> _CODE
-            if valid and code != keys[after + np.uint64(j)] >> _CODE:
-                total = score[j] * a + other[j] * b if gini else score[j] - (a + b)
-                gain = decrease(total, base, coarse)
-                if gain > best[first + j]:
-                    best[first + j] = gain
-                    best_cut[first + j] = np.uint8(code)
+            code = keys[at + np.uint64(j)] >> _CODE
+            total = score[j] * u + other[j] * v if gini else score[j] - w
+            gain = decrease(total, base, coarse)
+            better = (code != keys[after + np.uint64(j)] >> _CODE) & (gain > best[j])
+            best[j] = gain if better else best[j]
+            best_cut[j] = np.uint8(code) if better else best_cut[j]
 
 
 @njit(nogil=True, cache=True)
@@ -204,14 +208,15 @@ def best_value_cuts(codes, width, rows, values, measure, min_leaf, panel):
     for i in range(n):
         targets[i] = values[rows[i]]
         total += targets[i]
-    sums, best, best_cut = panel.other, panel.best, panel.best_cut
+    sums = panel.other
     base, coarse = measure.base[0], measure.coarse
     for first in range(0, width, _TILE):
         size = min(width - first, _TILE)
         _fill_tile(keys, codes, width, rows, tags, first, size)
         _sort_tile(keys, n, size)
-        panel.best[first : first + size] = -np.inf
+        best, best_cut = panel.best[first : first + size], panel.best_cut[first : first + size]
         for j in range(size):
+            best[j] = -np.inf
             sums[j] = 0.0
         for i in range(n - 1):
             at = np.uint64(i * size)
@@ -225,6 +230,6 @@ def best_value_cuts(codes, width, rows, values, measure, min_leaf, panel):
                 code = keys[at + np.uint64(j)] >> _CODE
                 rest = total - sums[j]
                 gain = decrease(sums[j] * sums[j] * a + rest * rest * b, base, coarse)
-                if code != keys[after + np.uint64(j)] >> _CODE and gain > best[first + j]:
-                    best[first + j] = gain
-                    best_cut[first + j] = np.uint8(code)
+                better = (code != keys[after + np.uint64(j)] >> _CODE) & (gain > best[j])
+                best[j] = gain if better else best[j]
+                best_cut[j] = np.uint8(code) if better else best_cut[j]

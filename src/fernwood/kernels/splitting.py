@@ -82,10 +82,15 @@ class Rules(NamedTuple):
 
 
 class Split(NamedTuple):
-    """The best split so far: `what` holds column (a place in the order, −1: none), cut, branch of missing values,
-    number of branches, how many were as good; `gain` is its decrease; `route` leads codes to branches.
+    """The best split so far.
 
-    A split of two branches by a cut has no route: its number of branches is given as 0.
+    Attributes
+    ----------
+    what : int64 array of five
+        Column (a place in the order, −1: none), cut, branch of missing values (−1: the largest), number of branches
+        (0: two, by the cut, without a route), how many splits were as good.
+    gain : float64 array of one; its decrease
+    route : uint8 array of 256; the branch of every code
     """
 
     what: NDArray[np.int64]
@@ -103,7 +108,7 @@ class Work(NamedTuple):
     batch: NDArray[np.int32]
     places: NDArray[np.int32]
     block: NDArray[np.uint8]
-    count: NDArray[np.int32]
+    counting: NDArray[np.int32]
     codes: NDArray[np.uint8]
     route: NDArray[np.uint8]
     share: NDArray[np.float64]
@@ -155,27 +160,26 @@ def find_split(table, target, rules, measure, rows, ends, work, state):
     n_columns = table.order.shape[0]
     n_plain = 0 if target.weighted else table.n_plain
     fast = (table, target, rules, measure)
-    if rules.max_features >= n_columns:
-        if n_plain > 0:
-            _try_plain(fast, rows, ends, n_plain, True, work, state)
-        for place in range(n_plain, n_columns):
-            _try_column(fast, rows, ends, place, work, state)
-        return
+    every = rules.max_features >= n_columns
     found, begin = 0, 0
     drawn = work.drawn
     while found < rules.max_features and begin < n_columns:
-        end = begin + min(min(rules.max_features - found, n_columns - begin), _BATCH)
-        n_batch = 0
-        for i in range(begin, end):
-            j = i + next_bounded(state, n_columns - i)
-            drawn[i], drawn[j] = drawn[j], drawn[i]
-            if drawn[i] < n_plain:
-                work.batch[n_batch] = drawn[i]
+        n_batch = n_plain if every else 0
+        first = n_plain if every else begin
+        end = n_columns if every else begin + min(min(rules.max_features - found, n_columns - begin), _BATCH)
+        for i in range(first, end):
+            place = i
+            if not every:
+                j = i + next_bounded(state, n_columns - i)
+                drawn[i], drawn[j] = drawn[j], drawn[i]
+                place = np.int64(drawn[i])
+            if place < n_plain:
+                work.batch[n_batch] = place
                 n_batch += 1
             else:
-                found += _try_column(fast, rows, ends, drawn[i], work, state)
+                found += _try_column(fast, rows, ends, place, work, state)
         if n_batch > 0:
-            found += _try_plain(fast, rows, ends, n_batch, False, work, state)
+            found += _try_plain(fast, rows, ends, n_batch, every, work, state)
         begin = end
 
 
@@ -208,7 +212,7 @@ def _try_plain(fast, rows, ends, width, every, work, state):
         for j in range(width):
             places[j] = table.order[work.batch[j]]
     cart = rules.rule == CART
-    if cart and (n > LARGEST or width < _FEW):
+    if cart and (n > (2 * LARGEST if ends.shape[0] > 2 else LARGEST) or width < _FEW):
         if target.classes:
             count_class_cuts(table.columns, places, rows, ends, measure, rules.min_leaf, work.counts, panel)
         else:
@@ -217,7 +221,7 @@ def _try_plain(fast, rows, ends, width, every, work, state):
         codes, seen, values = table.wide, rows, target.values
         if not every:
             gather_panel(table.columns, places, rows, work.block)
-            codes, seen = work.block, work.count[:n]
+            codes, seen = work.block, work.counting[:n]
             if not target.classes:
                 values = _gather_values(target.values, rows)
         find_extremes(codes, width, seen, panel)
@@ -290,7 +294,15 @@ def _part_two(width, rows, target, measure, panel, split, state):
     else:
         for row in rows:
             score += target.values[row] * target.values[row]
-    _offer(split, decrease(score, measure.base[0], measure.coarse), chosen, low + next_bounded(state, high - low), -1, 0, state)
+    _offer(
+        split,
+        decrease(score, measure.base[0], measure.coarse),
+        chosen,
+        low + next_bounded(state, high - low),
+        -1,
+        0,
+        state,
+    )
     return found
 
 
@@ -336,7 +348,7 @@ def _try_column(fast, rows, ends, place, work, state):
                     branch += 1
             work.split.what[2] = route[home] if home >= 0 else -1
         return 1
-    if kind == MULTIWAY or kind == SUBSET:  # noqa: PLR1714, SIM109  (a tuple test is slower when compiled)
+    if kind == MULTIWAY or kind == SUBSET:  # noqa: SIM109  (a tuple test is slower when compiled)
         _try_subset(fast, rows, ends, place, codes, different, work, state)
         return 1
     last = high if gaps else high - 1
@@ -382,7 +394,7 @@ def _try_subset(fast, rows, ends, place, codes, different, work, state):
 def _flip_coins(rank, present, different, state):
     """Rank 0 or 1 for every code that is present, each with equal chance, but not all the same."""
     ones = 0
-    while ones == 0 or ones == different:  # noqa: PLR1714
+    while ones == 0 or ones == different:
         ones = 0
         for code in range(_MISSING):
             if present[code] > 0:
@@ -418,6 +430,8 @@ def _rank_codes(codes, rows, ends, target, work):
         if weight[code] > 0.0:
             before = 0
             for other in range(_MISSING):
-                if weight[other] > 0.0 and (share[other] < share[code] or (share[other] == share[code] and other < code)):
+                if weight[other] > 0.0 and (
+                    share[other] < share[code] or (share[other] == share[code] and other < code)
+                ):
                     before += 1
             rank[code] = before

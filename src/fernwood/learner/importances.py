@@ -1,9 +1,9 @@
 """Importances on rows that a tree did not grow on: impurity decrease without bias, and loss after permuting a column.
 
-Out-of-sample impurity decrease. Let the rows at hand reach a node, n of them, n_b in branch b and n_bc of class c there.
+Out-of-sample impurity decrease. Let n of the rows at hand reach a node, n_b of them branch b, n_bc of class c there.
 The plain decrease of impurity is never negative, so its mean is above zero even for a column that says nothing: it
-rewards chance. If the column says nothing about the target in this node, then, given how many rows every class and every
-branch has, each way of dealing the rows to the branches is as likely as any other. The expectation of the plain
+rewards chance. If the column says nothing about the target in this node, then, given how many rows every class and
+every branch has, each way of dealing the rows to the branches is as likely as any other. The expectation of the plain
 decrease under this deal is known exactly,
 
     entropy    Σ_bc E f(H_bc),  f(x) = x log₂ x,  H_bc hypergeometric(n, n_c, n_b)   in place of  Σ_bc f(n_bc)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from numbers import Integral, Real
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeGuard
+
+import numpy as np
 
 from fernwood.errors import ParameterError
 from fernwood.kernels.impurity import ENTROPY, GINI, VARIANCE
@@ -65,16 +66,15 @@ class TreeSettings:
         self._check_features()
 
     def _check_features(self) -> None:
-        k = self.max_features
-        if k is None or (isinstance(k, str) and k in ("sqrt", "log2")):
-            pass
-        elif isinstance(k, Integral) and not isinstance(k, bool) and k >= 1:
-            pass
-        elif isinstance(k, Integral) or not isinstance(k, Real) or not 0 < k <= 1:
-            raise ParameterError(
-                f"max_features is {k!r}; give a number of columns from 1 on, a share above 0 and up to 1.0, "
-                "'sqrt', 'log2', or None for all columns"
-            )
+        k: object = self.max_features
+        if k is None or (isinstance(k, str) and k in ("sqrt", "log2")) or (_is_integer(k) and k >= 1):
+            return
+        if isinstance(k, (float, np.floating)) and 0 < k <= 1:
+            return
+        raise ParameterError(
+            f"max_features is {k!r}; give a number of columns from 1 on, a share above 0 and up to 1.0, "
+            "'sqrt', 'log2', or None for all columns"
+        )
 
     def features(self, n_columns: int) -> int:
         """K for a subspace of some columns; a number above the columns there are means all of them."""
@@ -88,7 +88,7 @@ class TreeSettings:
                 return max(1, math.isqrt(n_columns))
             case "log2":
                 return max(1, n_columns.bit_length() - 1)
-            case float():
+            case float() | np.floating():
                 return max(1, int(k * n_columns))
         return min(int(k), n_columns)
 
@@ -113,6 +113,10 @@ def _one_of(name: str, value: object, allowed: Iterable[str]) -> None:
         raise ParameterError(f"{name} is {value!r}; it must be one of {', '.join(map(repr, allowed))}")
 
 
+def _is_integer(value: object) -> TypeGuard[int]:
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
 def _at_least(name: str, value: object, least: int, other: str = "") -> None:
-    if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
+    if not (_is_integer(value) and value >= least):
         raise ParameterError(f"{name} is {value!r}; it must be an integer from {least} on{other}")

@@ -126,7 +126,7 @@ def _class_weights(
         return np.asarray(weights.sum() / (len(classes) * np.where(sizes > 0, sizes, 1.0)))
     unknown = set(given) - set(classes.tolist())
     if unknown:
-        raise ParameterError(f"class_weights names {sorted(map(str, unknown))[0]!r}, which no row has; leave it out")
+        raise ParameterError(f"class_weights names {min(map(str, unknown))!r}, which no row has; leave it out")
     out = np.array([float(given.get(c, 1.0)) for c in classes.tolist()])
     if not np.isfinite(out).all() or (out < 0).any() or not out.any():
         raise ParameterError(f"class_weights has a weight of {out.min()}; weights must be numbers from zero on")

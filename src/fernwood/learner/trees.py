@@ -1,6 +1,9 @@
 """Trees on codes: growing one, predicting with it, and the impurity decrease of its columns.
 
 >>> import numpy as np
+>>> from fernwood import seeds
+>>> from fernwood.learner.settings import TreeSettings
+>>> from fernwood.learner.target import class_target
 >>> codes = np.array([[0, 0, 1, 1], [0, 1, 0, 1]], np.uint8)
 >>> target = class_target([0, 0, 1, 1])
 >>> tree = grow(codes, target, TreeSettings(rule="cart"), state=seeds.state(0))
@@ -14,20 +17,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fernwood import seeds
 from fernwood.errors import ParameterError, TargetError
 from fernwood.kernels.growing import Nodes, grow_tree, lay_wide
 from fernwood.kernels.impurity import make_measure
 from fernwood.kernels.predicting import add_entries, find_leaves
 from fernwood.kernels.splitting import GAPS, MULTIWAY, PLAIN, SUBSET, Table
-from fernwood.learner.settings import TreeSettings
-from fernwood.learner.target import class_target
 from fernwood.sources.base import Kind
 from fernwood.store.quantise import MISSING
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from fernwood.learner.settings import TreeSettings
     from fernwood.learner.target import TreeTarget
 
 __all__ = ["Tree", "bootstrap", "grow", "impurity_decrease", "leaves", "predict_shares", "predict_values"]
@@ -72,7 +73,9 @@ def grow(
     """
     n_columns, n_rows = _shape(codes)
     if target.n_rows != n_rows:
-        raise TargetError(f"the target has {target.n_rows} rows and the codes have {n_rows}; they must be the same rows")
+        raise TargetError(
+            f"the target has {target.n_rows} rows and the codes have {n_rows}; they must be the same rows"
+        )
     if target.kernel.classes == (settings.criterion == "variance"):
         what = "classes" if target.kernel.classes else "numbers"
         right = "entropy or gini" if target.kernel.classes else "variance"
@@ -81,7 +84,9 @@ def grow(
     if target.kernel.weighted:
         chosen = chosen[target.kernel.weights[chosen] > 0]
     if len(chosen) == 0 or chosen.min() < 0 or chosen.max() >= n_rows:
-        raise ParameterError(f"there are {len(chosen)} rows of positive weight to grow on, numbered below {n_rows}; give some")
+        raise ParameterError(
+            f"there are {len(chosen)} rows of positive weight to grow on, numbered below {n_rows}; give some"
+        )
     rules = settings.rules(n_columns)
     measure = make_measure(settings.criterion_code, len(chosen))
     table = _table(codes, kinds, addresses, settings.categories, rules.max_features >= n_columns)
@@ -118,6 +123,7 @@ def bootstrap(n_rows: int, state: NDArray[np.uint64]) -> NDArray[np.int32]:
 
     Examples
     --------
+    >>> from fernwood import seeds
     >>> len(bootstrap(5, seeds.state(0)))
     5
     """
@@ -136,7 +142,7 @@ def impurity_decrease(tree: Tree, n_columns: int) -> NDArray[np.float64]:
     bits for entropy; for `variance`, in squares of `TreeTarget.unit`.
     """
     inner = tree.column >= 0
-    return np.bincount(tree.column[inner], tree.gain[inner], n_columns) / tree.weight[0]
+    return np.asarray(np.bincount(tree.column[inner], tree.gain[inner], n_columns) / tree.weight[0])
 
 
 def leaves(tree: Tree, codes: NDArray[np.uint8], rows: ArrayLike | None = None) -> NDArray[np.int32]:
