@@ -69,7 +69,7 @@ class TreeSettings:
         k: object = self.max_features
         if k is None or (isinstance(k, str) and k in ("sqrt", "log2")) or (_is_integer(k) and k >= 1):
             return
-        if isinstance(k, (float, np.floating)) and 0 < k <= 1:
+        if isinstance(k, float) and 0 < k <= 1:
             return
         raise ParameterError(
             f"max_features is {k!r}; give a number of columns from 1 on, a share above 0 and up to 1.0, "
@@ -88,7 +88,7 @@ class TreeSettings:
                 return max(1, math.isqrt(n_columns))
             case "log2":
                 return max(1, n_columns.bit_length() - 1)
-            case float() | np.floating():
+            case float():
                 return max(1, int(k * n_columns))
         return min(int(k), n_columns)
 
