@@ -151,8 +151,11 @@ def _weigh(target, measure, rows, ends):
     for end in ends:
         size = 0.0
         if target.classes:
-            for i in range(begin, end):
-                size += target.weights[rows[i]]
+            if target.weighted:
+                for i in range(begin, end):
+                    size += target.weights[rows[i]]
+            else:
+                size = np.float64(end - begin)
             whole += size
             score += size * size if measure.gini else class_term(size, measure.fine)
         else:
@@ -197,13 +200,14 @@ def _widen_cut(codes, rows, cut):
 @njit(nogil=True, cache=True)
 def _part_rows(codes, rows, what, route, scratch, sizes):
     """Order rows by branch, stably; set the sizes of the branches, and `what[2]` to the branch of missing values."""
-    n_branches = max(what[3], 2)
+    if what[3] == 0:
+        return _part_in_two(codes, rows, what, scratch, sizes)
+    n_branches = what[3]
     sizes[:n_branches] = 0
-    cut = what[1]
     for row in rows:
         code = codes[row]
         if code != _MISSING:
-            sizes[route[code] if what[3] > 0 else (1 if code > cut else 0)] += 1
+            sizes[route[code]] += 1
     largest = 0
     for k in range(n_branches):
         if sizes[k] > sizes[largest]:
@@ -221,23 +225,40 @@ def _part_rows(codes, rows, what, route, scratch, sizes):
         begin += size
     for row in rows:
         code = codes[row]
-        if code == _MISSING:
-            branch = what[2]
-        elif what[3] > 0:
-            branch = np.int64(route[code])
-        else:
-            branch = np.int64(1 if code > cut else 0)
+        branch = what[2] if code == _MISSING else np.int64(route[code])
         scratch[sizes[branch]] = row
         sizes[branch] += 1
     for i in range(rows.shape[0]):
         rows[i] = scratch[i]
     for k in range(n_branches - 1, 0, -1):
         sizes[k] -= sizes[k - 1]
-    if what[3] > 0:
-        for code in range(256):
-            if route[code] == 255:
-                route[code] = largest
+    for code in range(256):
+        if route[code] == 255:
+            route[code] = largest
     return n_branches
+
+
+@njit(nogil=True, cache=True)
+def _part_in_two(codes, rows, what, scratch, sizes):
+    """`_part_rows` by a cut; every row is written to both sides, and the place moves on in one of them only."""
+    cut = np.uint8(what[1])
+    missing_left = what[2] == 0
+    left, right = np.uint64(0), np.uint64(0)
+    for i in range(rows.shape[0]):
+        row = rows[i]
+        code = codes[np.uint32(row)]
+        goes = np.uint64((code <= cut) | (missing_left & (code == _MISSING)))
+        rows[left] = row
+        scratch[right] = row
+        left += goes
+        right += np.uint64(1) - goes
+    n_left = np.int64(left)
+    for i in range(np.int64(right)):
+        rows[n_left + i] = scratch[i]
+    sizes[0], sizes[1] = n_left, rows.shape[0] - n_left
+    if what[2] < 0:
+        what[2] = 1 if sizes[1] > sizes[0] else 0
+    return 2
 
 
 @njit(nogil=True, cache=True)
