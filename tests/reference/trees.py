@@ -61,12 +61,14 @@ def subsets(codes) -> list[np.ndarray]:
     return out
 
 
-def multiways(codes) -> list[np.ndarray]:
-    """A branch for every category, missing values joining each of them in turn."""
+def multiways(codes, min_leaf: int) -> list[np.ndarray]:
+    """A branch for every category, which has rows enough by itself; missing values join each of them in turn."""
     known = codes != MISSING
     values = sorted(set(codes[known].tolist()))
     if len(values) == 1:
         return cuts(codes)
+    if min(Counter(codes[known].tolist()).values(), default=0) < min_leaf:
+        return []
     return [np.where(known, codes, v).astype(int) for v in values]
 
 
@@ -78,7 +80,11 @@ def best_gain(table, y, w, kinds, settings) -> float:
     """The largest decrease that any allowed split of any column brings, −∞ where there is none."""
     best = -math.inf
     for codes, kind in zip(table, kinds, strict=False):
-        ways = cuts(codes) if kind != 3 else (multiways(codes) if settings.categories == "multiway" else subsets(codes))
+        ways = (
+            cuts(codes)
+            if kind != 3
+            else (multiways(codes, settings.min_samples_leaf) if settings.categories == "multiway" else subsets(codes))
+        )
         for way in allowed(ways, settings.min_samples_leaf):
             best = max(best, gain(y, w, way, settings.criterion))
     return best

@@ -36,7 +36,8 @@ class TreeSettings:
         K, how many columns that are not constant are looked at in a node: a number, a share of the columns, `sqrt`,
         `log2`, or None for all. The rule `random` has K = 1.
     max_depth, min_samples_leaf, min_samples_split
-        As in scikit-learn. Rows are counted as often as they were drawn, whatever their weight.
+        As in scikit-learn. Rows are counted as often as they were drawn, whatever their weight; of a multiway split,
+        every category needs enough of them before missing values join one.
     categories
         `multiway`: a branch for every category in the node; `subset`: two branches, a random subset of the categories
         with `extra`, the best one in the order of their mean target with `cart`.
