@@ -1,6 +1,15 @@
 """Benchmark cases by name. A case takes a `Bench` and returns its figures and, for every bar, whether it is met."""
 
 from benchmarks.cases.foundation import bins, ingest_csv, ingest_npy, ingest_short, read_columns
+from benchmarks.cases.trees import (
+    trees_50,
+    trees_250,
+    trees_2500,
+    trees_20000,
+    trees_numbers,
+    trees_ten_classes,
+    trees_threads,
+)
 
 CASES = {
     "ingest-npy": ingest_npy,
@@ -8,4 +17,11 @@ CASES = {
     "read-columns": read_columns,
     "ingest-short": ingest_short,
     "bins": bins,
+    "trees-50": trees_50,
+    "trees-250": trees_250,
+    "trees-2500": trees_2500,
+    "trees-ten": trees_ten_classes,
+    "trees-numbers": trees_numbers,
+    "trees-20000": trees_20000,
+    "trees-threads": trees_threads,
 }

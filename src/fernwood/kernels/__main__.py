@@ -7,7 +7,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from fernwood.kernels.growing import grow_tree, lay_wide
+from fernwood.kernels.histograms import Target
+from fernwood.kernels.impurity import GINI, make_measure
+from fernwood.kernels.predicting import add_entries, fair_decreases, find_leaves, find_leaves_permuted
+from fernwood.kernels.random import sample_with_replacement, shuffle
 from fernwood.kernels.ready import mark_compiled
+from fernwood.kernels.splitting import EXTRA, Rules, Table
 from fernwood.kernels.text import CELL_FIELDS, Dialect, copy_cells, count_cells, parse_cells
 
 
@@ -21,6 +27,22 @@ def _compile_text() -> None:
     copy_cells(text, cells[: state[4], 2].copy(), cells[: state[4], 3].copy(), np.empty(16, np.uint8))
 
 
+def _compile_trees() -> None:
+    codes = np.arange(4, dtype=np.uint8).reshape(1, 4)
+    rows = np.arange(4, dtype=np.int32)
+    order, kinds = np.zeros(1, np.int32), np.zeros(1, np.uint8)
+    target = Target(rows % 2, np.zeros(4), np.ones(4), True, False)
+    state = np.arange(1, 5).astype(np.uint64)
+    table = Table(codes, order, kinds, lay_wide(codes, order, 1), 1)
+    tree = grow_tree(table, target, Rules(EXTRA, 1, -1, 1, 2), make_measure(GINI, 4), rows, state)
+    add_entries(tree, find_leaves(tree, codes, rows), np.zeros((4, 2)))
+    find_leaves_permuted(tree, codes, rows, 0, rows)
+    fair_decreases(tree, codes, target, rows, GINI, 1)
+    shuffle(state, rows, 4)
+    sample_with_replacement(state, 4, rows)
+
+
 if __name__ == "__main__":
     _compile_text()
+    _compile_trees()
     mark_compiled()

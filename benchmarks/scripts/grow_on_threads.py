@@ -1,0 +1,36 @@
+"""Processor time of 200 `extra` trees of 1000 rows and 250 columns on one and on two threads. Prints JSON."""
+
+import json
+import time
+
+import numpy as np
+
+from fernwood import seeds
+from fernwood.learner.many import TreeItem, grow_many
+from fernwood.learner.settings import TreeSettings
+from fernwood.learner.target import class_target
+
+rng = np.random.default_rng(0)
+codes = rng.integers(0, 41, (250, 1000)).astype(np.uint8)
+target = class_target(rng.integers(0, 2, 1000))
+items = [TreeItem(codes, target, seeds.state(0, i)) for i in range(200)]
+grow_many(items[:4], TreeSettings())
+found = {1: [], 2: []}
+walls = {1: [], 2: []}
+for _ in range(5):
+    for n_threads in (1, 2):
+        cpu, wall = time.process_time(), time.perf_counter()
+        grow_many(items, TreeSettings(), n_threads)
+        found[n_threads].append(time.process_time() - cpu)
+        walls[n_threads].append(time.perf_counter() - wall)
+print(
+    json.dumps(
+        {
+            "one_thread_cpu_seconds": float(np.median(found[1])),
+            "two_threads_cpu_seconds": float(np.median(found[2])),
+            "one_thread_seconds": float(np.median(walls[1])),
+            "two_threads_seconds": float(np.median(walls[2])),
+            "cpu_ratio": float(np.median(np.array(found[2]) / np.array(found[1]))),
+        }
+    )
+)

@@ -1,0 +1,362 @@
+"""Growing a tree: nodes are split, depth first, until they are pure, too small or too deep; the result is flat arrays.
+
+The rows of a node are a stretch of one array, ordered by class. Splitting a node puts the rows of its branches one
+behind the other, each in the order they had:
+
+    rows     | 4  9 17 | 2  8 11 30 |          two classes in the node
+    branch   | 0  1  0 | 1  1  0  1 |
+    then     | 4 17 | 11 |   and   | 9 | 2  8 30 |
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray  # noqa: TC002  (Numba reads the fields)
+
+from fernwood.kernels.impurity import class_term, value_score
+from fernwood.kernels.splitting import CART, find_split, make_work
+
+__all__ = ["Nodes", "grow_tree", "lay_wide"]
+
+_MISSING = 255
+_TILE_ROWS, _TILE_COLUMNS = 64, 32
+
+
+class Nodes(NamedTuple):
+    """A tree. Node 0 is the root; the branches of a node are neighbours and come after it.
+
+    Attributes
+    ----------
+    column : int32 array; the column that splits a node, −1 in a leaf
+    cut : uint8 array; codes up to it go to the first branch, others to the second, where there is no route
+    missing : uint8 array; the branch of missing values
+    route : int32 array; the row of `routes` that leads codes to branches, −1 where a cut does
+    child : int32 array; the first branch of a node, −1 in a leaf
+    branches : int32 array; how many branches a node has
+    rows : int32 array; how many rows it grew on
+    weight : float64 array; their weight
+    gain : float64 array; decrease of weight times impurity
+    begin, end : int32 arrays; the entries of a leaf
+    entry_class : int32 array; the class of an entry (0 for numbers)
+    entry_value : float64 array; the share of that class in its leaf, or the mean of the target
+    routes : uint8 array, shape (routes, 256); the branch of every code
+    """
+
+    column: NDArray[np.int32]
+    cut: NDArray[np.uint8]
+    missing: NDArray[np.uint8]
+    route: NDArray[np.int32]
+    child: NDArray[np.int32]
+    branches: NDArray[np.int32]
+    rows: NDArray[np.int32]
+    weight: NDArray[np.float64]
+    gain: NDArray[np.float64]
+    begin: NDArray[np.int32]
+    end: NDArray[np.int32]
+    entry_class: NDArray[np.int32]
+    entry_value: NDArray[np.float64]
+    routes: NDArray[np.uint8]
+
+
+@njit(nogil=True, cache=True)
+def lay_wide(columns, order, n_plain):
+    """The codes of the plain columns row by row, flat."""
+    n_rows = columns.shape[1]
+    wide = np.empty(n_rows * n_plain, np.uint8)
+    width = np.uint64(n_plain)
+    for first in range(0, n_plain, _TILE_COLUMNS):
+        last = min(n_plain, first + _TILE_COLUMNS)
+        for top in range(0, n_rows, _TILE_ROWS):
+            bottom = min(n_rows, top + _TILE_ROWS)
+            for j in range(first, last):
+                codes = columns[order[j]]
+                at = np.uint64(top) * width + np.uint64(j)
+                for i in range(top, bottom):
+                    wide[at] = codes[i]
+                    at += width
+    return wide
+
+
+@njit(nogil=True, cache=True)
+def _make_nodes(n_rows, n_routes):
+    size = 2 * n_rows
+    return Nodes(
+        np.full(size, -1, np.int32),
+        np.zeros(size, np.uint8),
+        np.zeros(size, np.uint8),
+        np.full(size, -1, np.int32),
+        np.full(size, -1, np.int32),
+        np.zeros(size, np.int32),
+        np.zeros(size, np.int32),
+        np.zeros(size),
+        np.zeros(size),
+        np.zeros(size, np.int32),
+        np.zeros(size, np.int32),
+        np.zeros(n_rows, np.int32),
+        np.zeros(n_rows),
+        np.zeros((n_routes, 256), np.uint8),
+    )
+
+
+@njit(nogil=True, cache=True)
+def _by_class(labels, rows):
+    """The rows ordered by class, otherwise in the order they are in."""
+    most = 0
+    for row in rows:
+        most = max(most, labels[row])
+    places = np.zeros(most + 2, np.int64)
+    for row in rows:
+        places[labels[row] + 1] += 1
+    for k in range(most + 1):
+        places[k + 1] += places[k]
+    out = np.empty(rows.shape[0], np.int32)
+    for row in rows:
+        out[places[labels[row]]] = row
+        places[labels[row]] += 1
+    return out
+
+
+@njit(nogil=True, cache=True)
+def _find_runs(target, rows, ends):
+    """Set `ends` to where the runs of the classes end; how many there are, 1 for numbers."""
+    if not target.classes:
+        ends[0] = rows.shape[0]
+        return 1
+    n_runs = 0
+    for i in range(1, rows.shape[0]):
+        if target.labels[rows[i]] != target.labels[rows[i - 1]]:
+            ends[n_runs] = i
+            n_runs += 1
+    ends[n_runs] = rows.shape[0]
+    return n_runs + 1
+
+
+@njit(nogil=True, cache=True)
+def _is_pure(target, rows, n_runs):
+    if target.classes:
+        return n_runs == 1
+    same = True
+    for row in rows:
+        same &= target.values[row] == target.values[rows[0]]
+    return same
+
+
+@njit(nogil=True, cache=True)
+def _weigh(target, measure, rows, ends):
+    """The weight and the score of a node."""
+    whole, score, begin = 0.0, 0.0, 0
+    for end in ends:
+        size = 0.0
+        if target.classes:
+            if target.weighted:
+                for i in range(begin, end):
+                    size += target.weights[rows[i]]
+            else:
+                size = np.float64(end - begin)
+            whole += size
+            score += size * size if measure.gini else class_term(size, measure.fine)
+        else:
+            for i in range(begin, end):
+                size += target.weights[rows[i]] * target.values[rows[i]]
+                whole += target.weights[rows[i]]
+            score = value_score(size, whole)
+        begin = end
+    if target.classes:
+        score = score / whole if measure.gini else score - class_term(whole, measure.fine)
+    return whole, score
+
+
+@njit(nogil=True, cache=True)
+def _end_node(target, rows, ends, node, n_entries, nodes):
+    """Write the entries of a leaf; how many entries there are then."""
+    nodes.begin[node] = n_entries
+    begin = 0
+    for end in ends:
+        size = 0.0
+        for i in range(begin, end):
+            size += target.weights[rows[i]] * (1.0 if target.classes else target.values[rows[i]])
+        nodes.entry_class[n_entries] = target.labels[rows[begin]]
+        nodes.entry_value[n_entries] = size / nodes.weight[node]
+        n_entries += 1
+        begin = end
+    nodes.end[node] = n_entries
+    return n_entries
+
+
+@njit(nogil=True, cache=True)
+def _widen_cut(codes, rows, cut):
+    """The middle between a cut and the next code above it in the node."""
+    above = 256
+    for row in rows:
+        code = np.int64(codes[row])
+        if cut < code < above and code != _MISSING:
+            above = code
+    return cut if above == 256 else (cut + above) // 2
+
+
+@njit(nogil=True, cache=True)
+def _part_rows(codes, rows, what, route, scratch, sizes):
+    """Order rows by branch, stably; set the sizes of the branches, and `what[2]` to the branch of missing values."""
+    if what[3] == 0:
+        return _part_in_two(codes, rows, what, scratch, sizes)
+    n_branches = what[3]
+    sizes[:n_branches] = 0
+    for row in rows:
+        code = codes[row]
+        if code != _MISSING:
+            sizes[route[code]] += 1
+    largest = 0
+    for k in range(n_branches):
+        if sizes[k] > sizes[largest]:
+            largest = k
+    if what[2] < 0:
+        what[2] = largest
+    n_known = 0
+    for k in range(n_branches):
+        n_known += sizes[k]
+    sizes[what[2]] += rows.shape[0] - n_known
+    begin = 0
+    for k in range(n_branches):
+        size = sizes[k]
+        sizes[k] = begin
+        begin += size
+    for row in rows:
+        code = codes[row]
+        branch = what[2] if code == _MISSING else np.int64(route[code])
+        scratch[sizes[branch]] = row
+        sizes[branch] += 1
+    for i in range(rows.shape[0]):
+        rows[i] = scratch[i]
+    for k in range(n_branches - 1, 0, -1):
+        sizes[k] -= sizes[k - 1]
+    for code in range(256):
+        if route[code] == 255:
+            route[code] = largest
+    return n_branches
+
+
+@njit(nogil=True, cache=True)
+def _part_in_two(codes, rows, what, scratch, sizes):
+    """`_part_rows` by a cut; every row is written to both sides, and the place moves on in one of them only."""
+    cut = np.uint8(what[1])
+    missing_left = what[2] == 0
+    left, right = np.uint64(0), np.uint64(0)
+    for i in range(rows.shape[0]):
+        row = rows[i]
+        code = codes[np.uint32(row)]
+        goes = np.uint64((code <= cut) | (missing_left & (code == _MISSING)))
+        rows[left] = row
+        scratch[right] = row
+        left += goes
+        right += np.uint64(1) - goes
+    n_left = np.int64(left)
+    for i in range(np.int64(right)):
+        rows[n_left + i] = scratch[i]
+    sizes[0], sizes[1] = n_left, rows.shape[0] - n_left
+    if what[2] < 0:
+        what[2] = 1 if sizes[1] > sizes[0] else 0
+    return 2
+
+
+@njit(nogil=True, cache=True)
+def grow_tree(table, target, rules, measure, chosen, state):
+    """Grow a tree.
+
+    Parameters
+    ----------
+    table : Table
+    target : Target
+        Classes without gaps are no requirement. Weights are positive.
+    rules : Rules
+    measure : Measure
+        Made for at least as many rows as are chosen.
+    chosen : int32 array
+        The rows to grow on, repeats allowed.
+    state : uint64 array of four
+        Moves on.
+
+    Returns
+    -------
+    Nodes
+        Arrays cut to size.
+    """
+    n_rows = chosen.shape[0]
+    rows = _by_class(target.labels, chosen) if target.classes else chosen.copy()
+    work = make_work(n_rows, table, rules)
+    split = work.split
+    what = split.what
+    nodes = _make_nodes(n_rows, n_rows if table.n_plain < table.order.shape[0] else 0)
+    scratch = np.empty(n_rows, np.int32)
+    ends = np.empty(n_rows + 1, np.int64)
+    sizes = np.empty(256, np.int64)
+    stack = np.empty((n_rows + 256, 4), np.int64)
+    stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = 0, 0, n_rows, 0
+    height, n_nodes, n_entries, n_routes = 1, 1, 0, 0
+    while height > 0:
+        height -= 1
+        node, begin, end, depth = stack[height, 0], stack[height, 1], stack[height, 2], stack[height, 3]
+        here = rows[begin:end]
+        n_runs = _find_runs(target, here, ends)
+        runs = ends[:n_runs]
+        nodes.rows[node] = end - begin
+        nodes.weight[node], measure.base[0] = _weigh(target, measure, here, runs)
+        what[0] = -1
+        if not (
+            end - begin < max(rules.min_split, 2 * rules.min_leaf)
+            or depth == rules.max_depth
+            or _is_pure(target, here, n_runs)
+        ):
+            find_split(table, target, rules, measure, here, runs, work, state)
+        if what[0] < 0:
+            n_entries = _end_node(target, here, runs, node, n_entries, nodes)
+            continue
+        place = table.order[what[0]]
+        codes = table.columns[place]
+        if rules.rule == CART and what[3] == 0:
+            what[1] = _widen_cut(codes, here, what[1])
+        n_branches = _part_rows(codes, here, what, split.route, scratch, sizes)
+        nodes.column[node] = place
+        nodes.missing[node] = what[2]
+        nodes.gain[node] = split.gain[0] / measure.coarse
+        nodes.child[node] = n_nodes
+        nodes.branches[node] = n_branches
+        if what[3] > 0:
+            nodes.route[node] = n_routes
+            nodes.routes[n_routes] = split.route
+            n_routes += 1
+        else:
+            nodes.cut[node] = what[1]
+        for k in range(n_branches):
+            stack[height, 0], stack[height, 1], stack[height, 2], stack[height, 3] = (
+                n_nodes,
+                begin,
+                begin + sizes[k],
+                depth + 1,
+            )
+            begin += sizes[k]
+            n_nodes += 1
+            height += 1
+    return _cut_to_size(nodes, n_nodes, n_entries, n_routes)
+
+
+@njit(nogil=True, cache=True)
+def _cut_to_size(nodes, n_nodes, n_entries, n_routes):
+    return Nodes(
+        nodes.column[:n_nodes].copy(),
+        nodes.cut[:n_nodes].copy(),
+        nodes.missing[:n_nodes].copy(),
+        nodes.route[:n_nodes].copy(),
+        nodes.child[:n_nodes].copy(),
+        nodes.branches[:n_nodes].copy(),
+        nodes.rows[:n_nodes].copy(),
+        nodes.weight[:n_nodes].copy(),
+        nodes.gain[:n_nodes].copy(),
+        nodes.begin[:n_nodes].copy(),
+        nodes.end[:n_nodes].copy(),
+        nodes.entry_class[:n_entries].copy(),
+        nodes.entry_value[:n_entries].copy(),
+        nodes.routes[:n_routes].copy(),
+    )

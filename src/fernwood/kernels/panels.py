@@ -1,0 +1,261 @@
+"""Many columns at a time: a node's rows looked at across all columns of a panel, which the compiler vectorises.
+
+A panel holds the codes of ordered columns without missing values row by row, so that one row's codes of neighbouring
+columns are neighbours. Everything here walks down the rows of a node and keeps one byte a column:
+
+    row of the node     codes            ≤ cuts ?         counts (uint8)
+         7           12 201  3 …      1  0  1 …          1  0  1 …
+        31           90  14  3 …      0  1  1 …          1  1  2 …
+
+The rows of a node are ordered by class, so counting needs no label: the rows of one class are a run. A run is counted
+in pieces of at most 255 rows, which a byte can hold. Scores are larger the purer the branches are (see `impurity`).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray  # noqa: TC002  (Numba reads the fields)
+
+from fernwood.kernels.random import next_bounded
+
+__all__ = [
+    "Panel",
+    "draw_cuts",
+    "find_extremes",
+    "gather_panel",
+    "make_panel",
+    "score_class_cuts",
+    "score_value_cuts",
+]
+
+
+class Panel(NamedTuple):
+    """What is kept of every column of a panel while a node is split; all arrays have one entry a column.
+
+    Attributes
+    ----------
+    low, high : uint8 arrays; smallest and largest code in the node
+    cut : uint8 array; codes up to it go left
+    counts : uint8 array; rows of one piece that go left
+    run : int32 array; rows of one class that go left
+    left : int32 array; rows that go left
+    score, other : float64 arrays; what the criterion adds up (both branches together, or left and right)
+    best : float64 array; the best score so far, and `best_cut` its cut
+    """
+
+    low: NDArray[np.uint8]
+    high: NDArray[np.uint8]
+    cut: NDArray[np.uint8]
+    counts: NDArray[np.uint8]
+    run: NDArray[np.int32]
+    left: NDArray[np.int32]
+    score: NDArray[np.float64]
+    other: NDArray[np.float64]
+    best: NDArray[np.float64]
+    best_cut: NDArray[np.uint8]
+
+
+@njit(nogil=True, cache=True)
+def make_panel(width):
+    """An empty panel of `width` columns."""
+    return Panel(
+        np.empty(width, np.uint8),
+        np.empty(width, np.uint8),
+        np.empty(width, np.uint8),
+        np.empty(width, np.uint8),
+        np.empty(width, np.int32),
+        np.empty(width, np.int32),
+        np.empty(width, np.float64),
+        np.empty(width, np.float64),
+        np.empty(width, np.float64),
+        np.empty(width, np.uint8),
+    )
+
+
+@njit(nogil=True, cache=True)
+def gather_panel(columns, chosen, rows, out):
+    """Copy the codes of some columns, shape (columns, rows) of the table, into `out` row by row."""
+    width = np.uint64(chosen.shape[0])
+    for j in range(chosen.shape[0]):
+        codes = columns[chosen[j]]
+        at = np.uint64(j)
+        for i in range(rows.shape[0]):
+            out[at] = codes[np.uint32(rows[i])]
+            at += width
+
+
+@njit(nogil=True, cache=True)
+def find_extremes(codes, width, rows, panel):
+    """Set `low` and `high`; `codes` is flat uint8, the codes of row r at r·width and on."""
+    low, high = panel.low, panel.high
+    step = np.uint64(width)
+    first = np.uint64(rows[0]) * step
+    for j in range(width):
+        low[j] = codes[first + np.uint64(j)]
+        high[j] = codes[first + np.uint64(j)]
+    n = rows.shape[0]
+    i = 1
+    while i + 1 < n:
+        a = np.uint64(rows[i]) * step
+        b = np.uint64(rows[i + 1]) * step
+        for j in range(width):
+            x = codes[a + np.uint64(j)]
+            y = codes[b + np.uint64(j)]
+            low[j] = min(low[j], min(x, y))
+            high[j] = max(high[j], max(x, y))
+        i += 2
+    if i < n:
+        a = np.uint64(rows[i]) * step
+        for j in range(width):
+            x = codes[a + np.uint64(j)]
+            low[j] = min(low[j], x)
+            high[j] = max(high[j], x)
+
+
+@njit(nogil=True, cache=True)
+def draw_cuts(state, width, panel):
+    """A random cut for every column that is not constant: uniform from `low` to `high` − 1."""
+    for j in range(width):
+        low = panel.low[j]
+        span = np.int64(panel.high[j]) - np.int64(low)
+        panel.cut[j] = low
+        if span > 1:
+            panel.cut[j] = np.uint8(np.int64(low) + next_bounded(state, span))
+
+
+@njit(nogil=True, cache=True)
+def _count_piece(codes, width, rows, begin, end, panel):
+    """Set `counts` of every column to how many of the rows `begin` to `end`, at most 255, go left."""
+    counts, cut = panel.counts, panel.cut
+    step = np.uint64(width)
+    for j in range(width):
+        counts[j] = np.uint8(0)
+    i = begin
+    while i + 3 < end:
+        a = np.uint64(rows[i]) * step
+        b = np.uint64(rows[i + 1]) * step
+        c = np.uint64(rows[i + 2]) * step
+        d = np.uint64(rows[i + 3]) * step
+        for j in range(width):
+            at = np.uint64(j)
+            limit = cut[j]
+            counts[j] += np.uint8(
+                np.uint8(np.uint8(codes[a + at] <= limit) + np.uint8(codes[b + at] <= limit))
+                + np.uint8(np.uint8(codes[c + at] <= limit) + np.uint8(codes[d + at] <= limit))
+            )
+        i += 4
+    while i < end:
+        a = np.uint64(rows[i]) * step
+        for j in range(width):
+            counts[j] += np.uint8(codes[a + np.uint64(j)] <= cut[j])
+        i += 1
+
+
+@njit(nogil=True, cache=True)
+def _count_run(codes, width, rows, begin, end, panel):
+    """Set `run` of every column to how many of the rows `begin` to `end` go left."""
+    run, counts = panel.run, panel.counts
+    piece = min(end, begin + 255)
+    _count_piece(codes, width, rows, begin, piece, panel)
+    for j in range(width):
+        run[j] = np.int32(counts[j])
+    while piece < end:
+        after = min(end, piece + 255)
+        _count_piece(codes, width, rows, piece, after, panel)
+        for j in range(width):
+            run[j] += np.int32(counts[j])
+        piece = after
+
+
+@njit(nogil=True, cache=True)
+def score_class_cuts(codes, width, rows, ends, measure, panel):
+    """Set `score` and `left` of every column for its cut.
+
+    Parameters
+    ----------
+    codes : uint8 array, flat
+    width : int
+    rows : int32 array; the rows of the node, ordered by class
+    ends : int64 array; where the runs of the classes end
+    measure : Measure of unit weights
+    panel : Panel
+    """
+    score, other, left, run = panel.score, panel.other, panel.left, panel.run
+    n = rows.shape[0]
+    for j in range(width):
+        score[j] = 0.0
+        other[j] = 0.0
+        left[j] = np.int32(0)
+    begin = 0
+    for k in range(ends.shape[0]):
+        end = ends[k]
+        size = end - begin
+        _count_run(codes, width, rows, begin, end, panel)
+        if measure.gini:
+            for j in range(width):
+                a = np.float64(run[j])
+                b = np.float64(size - run[j])
+                score[j] += a * a
+                other[j] += b * b
+                left[j] += run[j]
+        else:
+            both = measure.both
+            table = measure.table
+            if end - begin < 4 * width:
+                for i in range(size + 1):
+                    both[i] = table[i] + table[size - i]
+                for j in range(width):
+                    score[j] += both[np.uint32(run[j])]
+                    left[j] += run[j]
+            else:
+                for j in range(width):
+                    score[j] += table[np.uint32(run[j])] + table[np.uint32(size - run[j])]
+                    left[j] += run[j]
+        begin = end
+    table = measure.table
+    if measure.gini:
+        for j in range(width):
+            score[j] = score[j] * table[np.uint32(left[j])] + other[j] * table[np.uint32(n - left[j])]
+    else:
+        for j in range(width):
+            score[j] -= table[np.uint32(left[j])] + table[np.uint32(n - left[j])]
+
+
+@njit(nogil=True, cache=True)
+def score_value_cuts(codes, width, rows, values, measure, panel):
+    """Set `score` and `left` of every column for numbers: squared sums over sizes.
+
+    `values` holds the target of the table's rows, on a grid on which sums are exact.
+    """
+    score, other, left, cut = panel.score, panel.other, panel.left, panel.cut
+    step = np.uint64(width)
+    _count_run(codes, width, rows, 0, rows.shape[0], panel)
+    for j in range(width):
+        left[j] = panel.run[j]
+        other[j] = 0.0
+    total = 0.0
+    i = 0
+    n = rows.shape[0]
+    while i + 1 < n:
+        a = np.uint64(rows[i]) * step
+        b = np.uint64(rows[i + 1]) * step
+        y, z = values[rows[i]], values[rows[i + 1]]
+        total += y + z
+        for j in range(width):
+            at = np.uint64(j)
+            limit = cut[j]
+            other[j] += (y if codes[a + at] <= limit else 0.0) + (z if codes[b + at] <= limit else 0.0)
+        i += 2
+    if i < n:
+        a = np.uint64(rows[i]) * step
+        y = values[rows[i]]
+        total += y
+        for j in range(width):
+            other[j] += y if codes[a + np.uint64(j)] <= cut[j] else 0.0
+    inverse = measure.table
+    for j in range(width):
+        rest = total - other[j]
+        score[j] = other[j] * other[j] * inverse[np.uint32(left[j])] + rest * rest * inverse[np.uint32(n - left[j])]

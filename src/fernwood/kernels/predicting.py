@@ -1,0 +1,185 @@
+"""Following rows down a tree, and what the splits of a tree are worth on rows that it did not grow on."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+__all__ = ["add_entries", "branch_of", "fair_decrease", "find_leaves", "find_leaves_permuted"]
+
+_MISSING = 255
+
+
+@njit(nogil=True, cache=True)
+def branch_of(code, cut, missing, route, routes):
+    """The branch that a code takes at a node."""
+    if code == _MISSING:
+        return np.int64(missing)
+    if route >= 0:
+        return np.int64(routes[route, code])
+    return np.int64(1 if code > cut else 0)
+
+
+@njit(nogil=True, cache=True)
+def find_leaves(nodes, codes, rows):
+    """The leaf of each of some rows; `codes` is uint8, shape (columns, rows of the table)."""
+    column, child, cut, missing, route, routes = (
+        nodes.column,
+        nodes.child,
+        nodes.cut,
+        nodes.missing,
+        nodes.route,
+        nodes.routes,
+    )
+    out = np.empty(rows.shape[0], np.int32)
+    for i in range(rows.shape[0]):
+        node = 0
+        while column[node] >= 0:
+            code = codes[column[node], rows[i]]
+            node = child[node] + branch_of(code, cut[node], missing[node], route[node], routes)
+        out[i] = node
+    return out
+
+
+@njit(nogil=True, cache=True)
+def find_leaves_permuted(nodes, codes, rows, permuted, others):
+    """`find_leaves` where row i of `rows` takes its code of the column `permuted` from row i of `others`."""
+    column, child, cut, missing, route, routes = (
+        nodes.column,
+        nodes.child,
+        nodes.cut,
+        nodes.missing,
+        nodes.route,
+        nodes.routes,
+    )
+    out = np.empty(rows.shape[0], np.int32)
+    for i in range(rows.shape[0]):
+        node = 0
+        while column[node] >= 0:
+            row = others[i] if column[node] == permuted else rows[i]
+            code = codes[column[node], row]
+            node = child[node] + branch_of(code, cut[node], missing[node], route[node], routes)
+        out[i] = node
+    return out
+
+
+@njit(nogil=True, cache=True)
+def add_entries(nodes, leaves, out):
+    """Add the entries of the leaf of every row to `out`, shape (rows, classes) or (rows, 1)."""
+    for i in range(leaves.shape[0]):
+        for k in range(nodes.begin[leaves[i]], nodes.end[leaves[i]]):
+            out[i, nodes.entry_class[k]] += nodes.entry_value[k]
+
+
+@njit(nogil=True, cache=True)
+def _expected_term(n, n_class, n_branch):
+    """E[f(H)], f(x) = x log₂ x, H the rows of a class among `n_branch` of `n` rows drawn at random."""
+    first = max(0, n_branch + n_class - n)
+    last = min(n_class, n_branch)
+    log_chance = (
+        math.lgamma(n_class + 1.0)
+        - math.lgamma(first + 1.0)
+        - math.lgamma(n_class - first + 1.0)
+        + math.lgamma(n - n_class + 1.0)
+        - math.lgamma(n_branch - first + 1.0)
+        - math.lgamma(n - n_class - n_branch + first + 1.0)
+        - math.lgamma(n + 1.0)
+        + math.lgamma(n_branch + 1.0)
+        + math.lgamma(n - n_branch + 1.0)
+    )
+    expected = 0.0
+    for h in range(first, last + 1):
+        if h > 1:
+            expected += math.exp(log_chance) * h * math.log2(np.float64(h))
+        if h < last:
+            log_chance += math.log((n_class - h) * (n_branch - h) / ((h + 1.0) * (n - n_class - n_branch + h + 1.0)))
+    return expected
+
+
+@njit(nogil=True, cache=True)
+def fair_decrease(tables, criterion, values):
+    """The decrease of rows times impurity at one split, less what dealing the rows out at random would bring.
+
+    Parameters
+    ----------
+    tables : float64 array, shape (branches, classes)
+        Rows of every class in every branch. For `variance`: rows, sums and sums of squares in every branch.
+    criterion : int
+    values : bool
+        Whether the target is numbers.
+    """
+    n_branches, n_classes = tables.shape
+    if values:
+        rows, total, squares, between, used = 0.0, 0.0, 0.0, 0.0, 0
+        for b in range(n_branches):
+            if tables[b, 0] > 0.0:
+                rows += tables[b, 0]
+                total += tables[b, 1]
+                squares += tables[b, 2]
+                between += tables[b, 1] * tables[b, 1] / tables[b, 0]
+                used += 1
+        if used < 2:
+            return 0.0
+        centre = total * total / rows
+        return (between - centre) - (used - 1) * (squares - centre) / (rows - 1.0)
+    n = tables.sum()
+    if n < 2.0:
+        return 0.0
+    decrease = 0.0
+    for c in range(n_classes):
+        size = tables[:, c].sum()
+        if size == 0.0:
+            continue
+        for b in range(n_branches):
+            branch = tables[b].sum()
+            if branch == 0.0:
+                continue
+            h = tables[b, c]
+            if criterion == 1:
+                mean = branch * size / n
+                spread = mean * (1.0 - size / n) * (n - branch) / (n - 1.0)
+                decrease += (h * h - (spread + mean * mean)) / branch
+            else:
+                term = h * math.log2(h) if h > 0.0 else 0.0
+                decrease += term - _expected_term(np.int64(n), np.int64(size), np.int64(branch))
+    return decrease
+
+
+@njit(nogil=True, cache=True)
+def fair_decreases(nodes, codes, target, rows, criterion, n_columns):
+    """`fair_decrease` of every split on some rows, added up by column and divided by the number of rows."""
+    values = not target.classes
+    n_classes = 3
+    if target.classes:
+        n_classes = 0
+        for row in rows:
+            n_classes = max(n_classes, target.labels[row] + 1)
+    column, child, cut, missing, route, routes = (
+        nodes.column,
+        nodes.child,
+        nodes.cut,
+        nodes.missing,
+        nodes.route,
+        nodes.routes,
+    )
+    seen = np.zeros((column.shape[0], n_classes))
+    for row in rows:
+        node = 0
+        while column[node] >= 0:
+            code = codes[column[node], row]
+            node = child[node] + branch_of(code, cut[node], missing[node], route[node], routes)
+            if values:
+                y = target.values[row]
+                seen[node, 0] += 1.0
+                seen[node, 1] += y
+                seen[node, 2] += y * y
+            else:
+                seen[node, target.labels[row]] += 1.0
+    out = np.zeros(n_columns)
+    for node in range(column.shape[0]):
+        if column[node] >= 0:
+            below = seen[child[node] : child[node] + nodes.branches[node]]
+            out[column[node]] += fair_decrease(below, criterion, values)
+    return out / rows.shape[0]

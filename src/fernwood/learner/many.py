@@ -1,0 +1,82 @@
+"""Many work items on threads: results in the order of the items, the same for any number of threads.
+
+Kernels leave the lock of the interpreter free, so threads share codes and run side by side.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from fernwood.errors import ParameterError
+from fernwood.learner.trees import Tree, grow
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from fernwood.learner.settings import TreeSettings
+    from fernwood.learner.target import TreeTarget
+
+__all__ = ["TreeItem", "grow_many", "in_order"]
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+class TreeItem(NamedTuple):
+    """What one tree grows from; see `grow`."""
+
+    codes: NDArray[np.uint8]
+    target: TreeTarget
+    state: NDArray[np.uint64]
+    kinds: NDArray[np.uint8] | None = None
+    addresses: NDArray[np.uint64] | None = None
+    rows: NDArray[np.int32] | None = None
+
+
+def in_order(work: Callable[[Item], Result], items: Iterable[Item], n_threads: int = 1) -> Iterator[Result]:
+    """What `work` returns for every item, in their order; twice as many items as threads are under way at a time.
+
+    Examples
+    --------
+    >>> list(in_order(abs, [3, -2, 1], n_threads=2))
+    [3, 2, 1]
+    """
+    if n_threads < 1:
+        raise ParameterError(f"n_threads is {n_threads}; it must be 1 or more")
+    if n_threads == 1:
+        yield from map(work, items)
+        return
+    source = iter(items)
+    with ThreadPoolExecutor(n_threads) as pool:
+        pending: deque[Future[Result]] = deque(pool.submit(work, item) for item in islice(source, 2 * n_threads))
+        try:
+            while pending:
+                result = pending.popleft().result()
+                pending.extend(pool.submit(work, item) for item in islice(source, 1))
+                yield result
+        finally:
+            for future in pending:
+                future.cancel()
+
+
+def grow_many(items: Iterable[TreeItem], settings: TreeSettings, n_threads: int = 1) -> list[Tree]:
+    """A tree for every item, in their order, whatever the number of threads."""
+
+    def one(item: TreeItem) -> Tree:
+        return grow(
+            item.codes,
+            item.target,
+            settings,
+            state=item.state,
+            kinds=item.kinds,
+            addresses=item.addresses,
+            rows=item.rows,
+        )
+
+    return list(in_order(one, items, n_threads))

@@ -1,0 +1,123 @@
+"""How trees grow, as one record whose parameters are checked when it is made."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeGuard
+
+import numpy as np
+
+from fernwood.errors import ParameterError
+from fernwood.kernels.impurity import ENTROPY, GINI, VARIANCE
+from fernwood.kernels.splitting import CART, EXTRA, Rules
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["TreeSettings"]
+
+_CRITERIA = {"entropy": ENTROPY, "gini": GINI, "variance": VARIANCE}
+_RULES = {"extra": EXTRA, "cart": CART, "random": EXTRA}
+
+
+@dataclass(frozen=True, slots=True)
+class TreeSettings:
+    """How trees grow.
+
+    Parameters
+    ----------
+    rule
+        `extra`: one random threshold a column, uniform between the node's smallest and largest code (Geurts 2006);
+        `cart`: the best threshold; `random`: totally randomized, one random column with a random threshold.
+    criterion
+        `entropy` or `gini` for classes, `variance` for numbers.
+    max_features
+        K, how many columns that are not constant are looked at in a node: a number, a share of the columns, `sqrt`,
+        `log2`, or None for all. The rule `random` has K = 1.
+    max_depth, min_samples_leaf, min_samples_split
+        As in scikit-learn. Rows are counted as often as they were drawn, whatever their weight; of a multiway split,
+        every category needs enough of them before missing values join one.
+    categories
+        `multiway`: a branch for every category in the node; `subset`: two branches, a random subset of the categories
+        with `extra`, the best one in the order of their mean target with `cart`.
+
+    Examples
+    --------
+    >>> TreeSettings(rule="random").features(10), TreeSettings(max_features="sqrt").features(100)
+    (1, 10)
+    """
+
+    rule: Literal["extra", "cart", "random"] = "extra"
+    criterion: Literal["entropy", "gini", "variance"] = "entropy"
+    max_features: int | float | Literal["sqrt", "log2"] | None = None
+    max_depth: int | None = None
+    min_samples_leaf: int = 1
+    min_samples_split: int = 2
+    categories: Literal["multiway", "subset"] = "multiway"
+
+    def __post_init__(self) -> None:
+        _one_of("rule", self.rule, _RULES)
+        _one_of("criterion", self.criterion, _CRITERIA)
+        _one_of("categories", self.categories, ("multiway", "subset"))
+        if self.max_depth is not None:
+            _at_least("max_depth", self.max_depth, 1, " or None for no limit")
+        _at_least("min_samples_leaf", self.min_samples_leaf, 1)
+        _at_least("min_samples_split", self.min_samples_split, 2)
+        self._check_features()
+
+    def _check_features(self) -> None:
+        k: object = self.max_features
+        if k is None or (isinstance(k, str) and k in ("sqrt", "log2")) or (_is_integer(k) and k >= 1):
+            return
+        if isinstance(k, float) and 0 < k <= 1:
+            return
+        raise ParameterError(
+            f"max_features is {k!r}; give a number of columns from 1 on, a share above 0 and up to 1.0, "
+            "'sqrt', 'log2', or None for all columns"
+        )
+
+    def features(self, n_columns: int) -> int:
+        """K for a subspace of some columns; a number above the columns there are means all of them."""
+        k = self.max_features
+        if self.rule == "random":
+            return 1
+        match k:
+            case None:
+                return n_columns
+            case "sqrt":
+                return max(1, math.isqrt(n_columns))
+            case "log2":
+                return max(1, n_columns.bit_length() - 1)
+            case float():
+                return max(1, int(k * n_columns))
+        return min(int(k), n_columns)
+
+    @property
+    def criterion_code(self) -> int:
+        """The criterion as kernels spell it."""
+        return _CRITERIA[self.criterion]
+
+    def rules(self, n_columns: int) -> Rules:
+        """What kernels are told."""
+        return Rules(
+            _RULES[self.rule],
+            self.features(n_columns),
+            -1 if self.max_depth is None else int(self.max_depth),
+            int(self.min_samples_leaf),
+            int(self.min_samples_split),
+        )
+
+
+def _one_of(name: str, value: object, allowed: Iterable[str]) -> None:
+    if value not in tuple(allowed):
+        raise ParameterError(f"{name} is {value!r}; it must be one of {', '.join(map(repr, allowed))}")
+
+
+def _is_integer(value: object) -> TypeGuard[int]:
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def _at_least(name: str, value: object, least: int, other: str = "") -> None:
+    if not (_is_integer(value) and value >= least):
+        raise ParameterError(f"{name} is {value!r}; it must be an integer from {least} on{other}")

@@ -1,0 +1,142 @@
+"""What trees are to explain: classes or numbers, with weights, checked once and laid out for kernels."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from fernwood.errors import ParameterError, TargetError
+from fernwood.kernels.histograms import Target
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["TreeTarget", "class_target", "value_target"]
+
+
+class TreeTarget(NamedTuple):
+    """A target as trees use it.
+
+    Attributes
+    ----------
+    kernel : Target
+        Labels are numbered in the order in which classes first appear, so that nothing depends on their names.
+        Values are centred, divided by `unit` and rounded to a grid on which every sum is exact. Weights are multiplied
+        by a power of two, for the same reason.
+    classes : array
+        The classes, in order of `kernel.labels`; empty for numbers.
+    centre, unit : float
+        A value of the target is centre + unit · kernel value.
+    """
+
+    kernel: Target
+    classes: NDArray[Any]
+    centre: float
+    unit: float
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+        return len(self.kernel.labels)
+
+
+def class_target(
+    labels: ArrayLike,
+    weights: ArrayLike | None = None,
+    class_weights: Mapping[Any, float] | str | None = None,
+) -> TreeTarget:
+    """A target of classes.
+
+    Parameters
+    ----------
+    labels : one a row, of any type that can be sorted
+    weights : one a row, positive or zero; rows of weight zero take no part
+    class_weights : a weight for every class (1 where none is given), or ``"balanced"`` as in scikit-learn
+
+    Examples
+    --------
+    >>> class_target(["b", "a", "b"]).kernel.labels.tolist()
+    [0, 1, 0]
+    """
+    given = np.asarray(labels)
+    if given.ndim != 1 or len(given) == 0:
+        raise TargetError(f"the target has shape {given.shape}; give one class for every row")
+    if given.dtype.kind == "f" and not np.isfinite(given).all():
+        raise TargetError("the target has missing or infinite values; drop those rows")
+    classes, first, codes = np.unique(given, return_index=True, return_inverse=True)
+    by_appearance = np.argsort(first)
+    rank = np.empty(len(classes), np.int32)
+    rank[by_appearance] = np.arange(len(classes), dtype=np.int32)
+    numbered = rank[codes.reshape(-1)]
+    classes = classes[by_appearance]
+    amounts = _checked_weights(weights, len(given))
+    if class_weights is not None:
+        amounts = amounts * _class_weights(class_weights, classes, numbered, amounts)[numbered]
+    kernel = Target(numbered, np.zeros(len(given)), _on_grid(amounts), True, bool((amounts != 1).any()))
+    return TreeTarget(kernel, classes, 0.0, 1.0)
+
+
+def value_target(values: ArrayLike, weights: ArrayLike | None = None) -> TreeTarget:
+    """A target of numbers, for the criterion `variance`.
+
+    Examples
+    --------
+    >>> value_target([1.0, 3.0]).kernel.values.tolist()
+    [-1.0, 1.0]
+    """
+    given = np.asarray(values, np.float64)
+    if given.ndim != 1 or len(given) == 0:
+        raise TargetError(f"the target has shape {given.shape}; give one number for every row")
+    if not np.isfinite(given).all():
+        raise TargetError("the target has missing or infinite values; drop those rows")
+    amounts = _checked_weights(weights, len(given))
+    centre = float(np.average(given, weights=amounts))
+    largest = float(np.abs(given - centre).max())
+    unit = 2.0 ** math.ceil(math.log2(largest)) if largest > 0 else 1.0
+    step = 2.0 ** (math.ceil(math.log2(len(given) + 1)) - 52)
+    grid = np.rint((given - centre) / unit / step) * step
+    kernel = Target(np.zeros(len(given), np.int32), grid, _on_grid(amounts), False, bool((amounts != 1).any()))
+    return TreeTarget(kernel, np.empty(0), centre, unit)
+
+
+def _checked_weights(weights: ArrayLike | None, n_rows: int) -> NDArray[np.float64]:
+    if weights is None:
+        return np.ones(n_rows)
+    amounts = np.asarray(weights, np.float64)
+    if amounts.shape != (n_rows,):
+        raise ParameterError(f"the weights have shape {amounts.shape}; give one for each of the {n_rows} rows")
+    if not np.isfinite(amounts).all() or (amounts < 0).any():
+        raise ParameterError(f"the smallest weight is {amounts.min()}; weights must be numbers from zero on")
+    if not (amounts > 0).any():
+        raise ParameterError("all weights are zero; give at least one row a positive weight")
+    return amounts
+
+
+def _class_weights(
+    given: Mapping[Any, float] | str, classes: NDArray[Any], labels: NDArray[np.int32], weights: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    if isinstance(given, str):
+        if given != "balanced":
+            raise ParameterError(f"class_weights is {given!r}; give a mapping from classes to weights, or 'balanced'")
+        sizes = np.bincount(labels, weights, len(classes))
+        return np.asarray(weights.sum() / (len(classes) * np.where(sizes > 0, sizes, 1.0)))
+    unknown = set(given) - set(classes.tolist())
+    if unknown:
+        raise ParameterError(f"class_weights names {min(map(str, unknown))!r}, which no row has; leave it out")
+    out = np.array([float(given.get(c, 1.0)) for c in classes.tolist()])
+    if not np.isfinite(out).all() or (out < 0).any() or not out.any():
+        raise ParameterError(f"class_weights has a weight of {out.min()}; weights must be numbers from zero on")
+    return out
+
+
+def _on_grid(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Weights times a power of two that makes their mean at most one, rounded so that their sums are exact."""
+    if (weights == 1).all():
+        return weights
+    scale = 2.0 ** -math.ceil(math.log2(weights.mean()))
+    step = 2.0 ** (math.ceil(math.log2(len(weights) + 1)) - 52)
+    return np.asarray(np.rint(weights * scale / step) * step)
