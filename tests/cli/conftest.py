@@ -83,7 +83,7 @@ def environment() -> dict[str, str]:
 @pytest.fixture(scope="session", autouse=True)
 def _compiled() -> None:
     """Kernels are compiled before, so that no command says that it compiles."""
-    ensure_compiled()
+    ensure_compiled("text")
 
 
 @pytest.fixture(scope="session")

@@ -51,7 +51,7 @@ MOMENTS = {
 
 @pytest.fixture(autouse=True)
 def _compiled() -> None:
-    ensure_compiled()
+    ensure_compiled("text")
 
 
 @pytest.fixture

@@ -1,23 +1,20 @@
-"""Compile every kernel for the types it is called with: ``python -m fernwood.kernels``.
+"""Compile a family of kernels for the types they are called with: ``python -m fernwood.kernels text trees``.
 
 Run in a child process the first time, so that the compiler's memory is never part of a run's budget.
 """
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 
-from fernwood.kernels.growing import grow_tree, lay_wide
-from fernwood.kernels.histograms import Target
-from fernwood.kernels.impurity import GINI, make_measure
-from fernwood.kernels.predicting import add_entries, fair_decreases, find_leaves, find_leaves_permuted
-from fernwood.kernels.random import sample_with_replacement, shuffle
 from fernwood.kernels.ready import mark_compiled
-from fernwood.kernels.splitting import EXTRA, Rules, Table
-from fernwood.kernels.text import CELL_FIELDS, Dialect, copy_cells, count_cells, parse_cells
 
 
 def _compile_text() -> None:
+    from fernwood.kernels.text import CELL_FIELDS, Dialect, copy_cells, count_cells, parse_cells
+
     text = np.frombuffer(b'1,"a"\n', np.uint8).copy()
     dialect = Dialect(ord(","), ord('"'), ord("."), np.frombuffer(b"NA", np.uint8).copy(), np.array([2]), False)
     cells = np.empty((4, CELL_FIELDS), np.int64)
@@ -28,6 +25,13 @@ def _compile_text() -> None:
 
 
 def _compile_trees() -> None:
+    from fernwood.kernels.growing import grow_tree, lay_wide
+    from fernwood.kernels.histograms import Target
+    from fernwood.kernels.impurity import GINI, make_measure
+    from fernwood.kernels.predicting import add_entries, fair_decreases, find_leaves, find_leaves_permuted
+    from fernwood.kernels.random import sample_with_replacement, shuffle
+    from fernwood.kernels.splitting import EXTRA, Rules, Table
+
     codes = np.arange(4, dtype=np.uint8).reshape(1, 4)
     rows = np.arange(4, dtype=np.int32)
     order, kinds = np.zeros(1, np.int32), np.zeros(1, np.uint8)
@@ -42,7 +46,10 @@ def _compile_trees() -> None:
     sample_with_replacement(state, 4, rows)
 
 
+_FAMILIES = {"text": _compile_text, "trees": _compile_trees}
+
+
 if __name__ == "__main__":
-    _compile_text()
-    _compile_trees()
-    mark_compiled()
+    for family in sys.argv[1:] or _FAMILIES:
+        _FAMILIES[family]()
+        mark_compiled(family)

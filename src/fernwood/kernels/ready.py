@@ -1,7 +1,7 @@
 """Whether the kernels are compiled, and compiling them in a child process when they are not.
 
 Numba keeps compiled kernels on disk. The first time, the compiler runs in a child, so that its memory (some hundred
-megabytes) does not count against a run's budget; a mark beside Numba's files says that all kernels are there.
+megabytes) does not count against a run's budget; a mark beside Numba's files says that a family of kernels is there.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ __all__ = ["ensure_compiled", "mark_compiled"]
 _log = logging.getLogger("fernwood")
 
 
-def _mark() -> Path | None:
-    """The file that says so: its name changes with the kernels' sources, the compiler, Python and the processor."""
+def _mark(family: str) -> Path | None:
+    """The file that says so of a family: its name changes with the sources, the compiler, Python and the processor."""
     if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
         return None
     directory = text.parse_cells.stats.cache_path
@@ -42,27 +42,29 @@ def _mark() -> Path | None:
         binding.get_host_cpu_features().flatten(),
     ):
         state.update(part.encode())
-    return Path(directory) / f"fernwood-{state.hexdigest()}.ready"
+    return Path(directory) / f"fernwood-{family}-{state.hexdigest()}.ready"
 
 
 @cache
-def ensure_compiled() -> None:
-    """Compile the kernels in a child process unless that was done before; a child that fails is no error."""
-    mark = _mark()
+def ensure_compiled(family: str) -> None:
+    """Compile a family of kernels, "text" or "trees", in a child process unless that was done before.
+
+    A child that fails is no error: the kernels are then compiled where they are called.
+    """
+    mark = _mark(family)
     if mark is None or mark.exists() or not sys.executable:
         return
     _log.info("compiling numerical code (first run only, some seconds)")
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    child = subprocess.run(
-        [sys.executable, "-m", "fernwood.kernels"], env=environment, capture_output=True, check=False, text=True
-    )
+    command = [sys.executable, "-m", "fernwood.kernels", family]
+    child = subprocess.run(command, env=environment, capture_output=True, check=False, text=True)
     if child.returncode:
         _log.debug("compiling in a child process failed: %s", child.stderr)
 
 
-def mark_compiled() -> None:
+def mark_compiled(family: str) -> None:
     """Leave the mark; called by the child."""
-    mark = _mark()
+    mark = _mark(family)
     if mark is not None:
         mark.parent.mkdir(parents=True, exist_ok=True)
         mark.touch()

@@ -56,7 +56,7 @@ class TextSource(Source):
         self.n_bytes = path.stat().st_size
         if self.n_bytes == 0:
             raise SourceError(f"{self.title} is empty; a table has a header and rows")
-        ensure_compiled()
+        ensure_compiled("text")
         with self._feed() as feed:
             if feed.final and not feed.text[feed.start :].tobytes().strip():
                 raise SourceError(f"{self.title} is empty; a table has a header and rows")
