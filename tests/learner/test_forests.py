@@ -8,11 +8,11 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits
 from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
 
 from fernwood import seeds, theory
-from fernwood.learner.importances import out_of_sample_decrease, permutation_loss
+from fernwood.importance.trees import impurity_decrease, out_of_sample_decrease, permutation_loss
 from fernwood.learner.many import TreeItem, grow_many, in_order
 from fernwood.learner.settings import TreeSettings
 from fernwood.learner.target import class_target, value_target
-from fernwood.learner.trees import bootstrap, grow, impurity_decrease, predict_shares, predict_values
+from fernwood.learner.trees import bootstrap, grow, predict_shares, predict_values
 from fernwood.store.quantise import quantise
 
 
@@ -177,9 +177,9 @@ def test_permuting_a_column_that_matters_costs_accuracy() -> None:
         rows = bootstrap(300, seeds.state(1, i))
         bag_out = np.setdiff1d(np.arange(300), rows)
         tree = grow(codes, target, TreeSettings(max_features=2), state=seeds.state(2, i), rows=rows)
-        loss += permutation_loss(tree, codes, target, bag_out, seed=3, task=i) / 20
-        again = permutation_loss(tree, codes, target, bag_out, seed=3, task=i, addresses=np.arange(5))
-        assert again.tolist() == permutation_loss(tree, codes, target, bag_out, seed=3, task=i).tolist()
+        loss += permutation_loss(tree, codes, target, bag_out, seed=3, address=(i,)) / 20
+        again = permutation_loss(tree, codes, target, bag_out, seed=3, address=(i,), addresses=np.arange(5))
+        assert again.tolist() == permutation_loss(tree, codes, target, bag_out, seed=3, address=(i,)).tolist()
     assert loss.argmax() == 2
     assert loss[2] > 0.2
     assert (abs(np.delete(loss, 2)) < 0.1).all()

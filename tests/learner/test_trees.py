@@ -12,10 +12,10 @@ from hypothesis import given, settings as hypothesis_settings, strategies as st
 
 from fernwood import seeds
 from fernwood.errors import ParameterError, TargetError
-from fernwood.learner.importances import out_of_sample_decrease, permutation_loss
+from fernwood.importance.trees import impurity_decrease, out_of_sample_decrease, permutation_loss
 from fernwood.learner.settings import TreeSettings
 from fernwood.learner.target import class_target, value_target
-from fernwood.learner.trees import bootstrap, grow, impurity_decrease, leaves, predict_shares, predict_values
+from fernwood.learner.trees import bootstrap, grow, leaves, predict_shares, predict_values
 from tests.reference import trees as slow
 
 
@@ -98,7 +98,7 @@ from fernwood import seeds
 from fernwood.learner.settings import TreeSettings
 from fernwood.learner.target import class_target, value_target
 from fernwood.learner.trees import grow
-from fernwood.learner.importances import out_of_sample_decrease, permutation_loss
+from fernwood.importance.trees import out_of_sample_decrease, permutation_loss
 rng = np.random.default_rng(0)
 with np.errstate(all="ignore"):
     for rule in ("extra", "cart", "random"):
@@ -115,7 +115,7 @@ with np.errstate(all="ignore"):
                     for part in tree[:-1]:
                         print(part.tolist())
                     print((out_of_sample_decrease(tree, codes, target, settings, np.arange(16, 24)).round(9) + 0.0).tolist())
-                    print((permutation_loss(tree, codes, target, np.arange(16, 24), seed=1, task=2).round(9) + 0.0).tolist())
+                    print((permutation_loss(tree, codes, target, np.arange(16, 24), seed=1, address=(2,)).round(9) + 0.0).tolist())
 """
     out = [
         subprocess.run(
@@ -133,7 +133,7 @@ with np.errstate(all="ignore"):
 
 def test_importing_compiles_nothing() -> None:
     script = (
-        "import fernwood.learner.many, fernwood.learner.importances, fernwood.kernels.growing as g;"
+        "import fernwood.learner.many, fernwood.importance.trees, fernwood.kernels.growing as g;"
         "print(len(g.grow_tree.signatures))"
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
@@ -282,7 +282,7 @@ def test_targets_that_cannot_serve() -> None:
         grow(codes, class_target([0, 1]), TreeSettings(), state=seeds.state(0), rows=[])
     tree = grow(codes, class_target([0, 1]), TreeSettings(), state=seeds.state(0))
     with pytest.raises(ParameterError, match="0 rows"):
-        permutation_loss(tree, codes, class_target([0, 1]), [], seed=0, task=0)
+        permutation_loss(tree, codes, class_target([0, 1]), [], seed=0, address=(0,))
     with pytest.raises(ParameterError, match="0 rows"):
         out_of_sample_decrease(tree, codes, class_target([0, 1]), TreeSettings(), [])
 

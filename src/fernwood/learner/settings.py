@@ -15,7 +15,7 @@ from fernwood.kernels.splitting import CART, EXTRA, Rules
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["TreeSettings"]
+__all__ = ["TreeSettings", "is_integer"]
 
 _CRITERIA = {"entropy": ENTROPY, "gini": GINI, "variance": VARIANCE}
 _RULES = {"extra": EXTRA, "cart": CART, "random": EXTRA}
@@ -68,7 +68,7 @@ class TreeSettings:
 
     def _check_features(self) -> None:
         k: object = self.max_features
-        if k is None or (isinstance(k, str) and k in ("sqrt", "log2")) or (_is_integer(k) and k >= 1):
+        if k is None or (isinstance(k, str) and k in ("sqrt", "log2")) or (is_integer(k) and k >= 1):
             return
         if isinstance(k, float) and 0 < k <= 1:
             return
@@ -114,10 +114,11 @@ def _one_of(name: str, value: object, allowed: Iterable[str]) -> None:
         raise ParameterError(f"{name} is {value!r}; it must be one of {', '.join(map(repr, allowed))}")
 
 
-def _is_integer(value: object) -> TypeGuard[int]:
+def is_integer(value: object) -> TypeGuard[int]:
+    """Whether a value is a whole number by type; True and False are none."""
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
 def _at_least(name: str, value: object, least: int, other: str = "") -> None:
-    if not (_is_integer(value) and value >= least):
+    if not (is_integer(value) and value >= least):
         raise ParameterError(f"{name} is {value!r}; it must be an integer from {least} on{other}")

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["TreeTarget", "class_target", "value_target"]
+    from fernwood.store.base import Store
+
+__all__ = ["TreeTarget", "class_target", "store_target", "value_target"]
 
 
 class TreeTarget(NamedTuple):
@@ -101,6 +103,33 @@ def value_target(values: ArrayLike, weights: ArrayLike | None = None) -> TreeTar
     grid = np.rint((given - centre) / unit / step) * step
     kernel = Target(np.zeros(len(given), np.int32), grid, _on_grid(amounts), False, bool((amounts != 1).any()))
     return TreeTarget(kernel, np.empty(0), centre, unit)
+
+
+def store_target(store: Store, class_weights: Mapping[Any, float] | str | None = None) -> TreeTarget:
+    """The target of a store, with the weights of its rows.
+
+    Of a target of classes, `TreeTarget.classes` holds positions in ``store.target.classes``.
+
+    Examples
+    --------
+    >>> import numpy as np, fernwood
+    >>> store_target(fernwood.ingest(np.eye(3), target=["b", "a", "b"])).classes.tolist()
+    [1, 0]
+    """
+    target = store.target
+    if target is None:
+        raise TargetError("the store has no target; make it with one (fernwood ingest --target)")
+    if target.task == "regression":
+        if class_weights is not None:
+            raise ParameterError("class_weight is given and the target is numbers; leave it out")
+        return value_target(target.values, store.weights)
+    if not (class_weights is None or isinstance(class_weights, str)):
+        positions = {label: place for place, label in enumerate(target.classes)}
+        unknown = [label for label in class_weights if label not in positions]
+        if unknown:
+            raise ParameterError(f"class_weight names {unknown[0]!r}, which is no class of the target; leave it out")
+        class_weights = {positions[label]: weight for label, weight in class_weights.items()}
+    return class_target(target.values, store.weights, class_weights)
 
 
 def _checked_weights(weights: ArrayLike | None, n_rows: int) -> NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""Trees on codes: growing one, predicting with it, and the impurity decrease of its columns.
+"""Trees on codes: growing one, and predicting with it.
 
 >>> import numpy as np
 >>> from fernwood import seeds
@@ -7,8 +7,8 @@
 >>> codes = np.array([[0, 0, 1, 1], [0, 1, 0, 1]], np.uint8)
 >>> target = class_target([0, 0, 1, 1])
 >>> tree = grow(codes, target, TreeSettings(rule="cart"), state=seeds.state(0))
->>> impurity_decrease(tree, 2).tolist()
-[1.0, 0.0]
+>>> predict_shares(tree, codes, 2)[:, 1].tolist()
+[0.0, 0.0, 1.0, 1.0]
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from fernwood.learner.settings import TreeSettings
     from fernwood.learner.target import TreeTarget
 
-__all__ = ["Tree", "bootstrap", "grow", "impurity_decrease", "leaves", "predict_shares", "predict_values"]
+__all__ = ["Tree", "bootstrap", "grow", "leaves", "predict_shares", "predict_values"]
 
 Tree = Nodes
 """A grown tree: flat arrays, whose columns are places in the subspace it grew on."""
@@ -118,8 +118,8 @@ def _table(
     return Table(codes, order, ours[order], wide, n_plain)
 
 
-def bootstrap(n_rows: int, state: NDArray[np.uint64]) -> NDArray[np.int32]:
-    """Row numbers drawn with replacement, as many as there are, in ascending order.
+def bootstrap(n_rows: int, state: NDArray[np.uint64], size: int | None = None) -> NDArray[np.int32]:
+    """Row numbers drawn with replacement, by default as many as there are, in ascending order.
 
     Examples
     --------
@@ -129,20 +129,10 @@ def bootstrap(n_rows: int, state: NDArray[np.uint64]) -> NDArray[np.int32]:
     """
     from fernwood.kernels.random import sample_with_replacement
 
-    out = np.empty(n_rows, np.int32)
+    out = np.empty(n_rows if size is None else size, np.int32)
     sample_with_replacement(np.array(state, np.uint64), n_rows, out)
     out.sort()
     return out
-
-
-def impurity_decrease(tree: Tree, n_columns: int) -> NDArray[np.float64]:
-    """Mean decrease of impurity of every column, equation (1) of Sutera et al. for one tree.
-
-    The sum, over the nodes that a column splits, of the node's share of the weight times the decrease of impurity. In
-    bits for entropy; for `variance`, in squares of `TreeTarget.unit`.
-    """
-    inner = tree.column >= 0
-    return np.asarray(np.bincount(tree.column[inner], tree.gain[inner], n_columns) / tree.weight[0])
 
 
 def leaves(tree: Tree, codes: NDArray[np.uint8], rows: ArrayLike | None = None) -> NDArray[np.int32]:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
 
 __all__ = ["Evidence", "by_importance", "by_probe"]
@@ -17,19 +19,32 @@ class Evidence(NamedTuple):
 
     Attributes
     ----------
-    draws : int64 array; how often the column was drawn
+    draws : int32 array; how often the column was drawn
     importance : float64 array; the sum of its importances over those draws
-    wins : int64 array; in how many of them it was more important than the random probe
+    wins : int32 array; in how many of them it was more important than the random probe
     """
 
-    draws: NDArray[np.int64]
+    draws: NDArray[np.int32]
     importance: NDArray[np.float64]
-    wins: NDArray[np.int64]
+    wins: NDArray[np.int32]
 
     @classmethod
     def none(cls, n_columns: int) -> Evidence:
         """Before the first draw."""
-        return cls(np.zeros(n_columns, np.int64), np.zeros(n_columns), np.zeros(n_columns, np.int64))
+        return cls(np.zeros(n_columns, np.int32), np.zeros(n_columns), np.zeros(n_columns, np.int32))
+
+    def with_draws(self, draws: Iterable[tuple[NDArray[np.int64], NDArray[np.float64], float]]) -> Evidence:
+        """The evidence with some draws added, in their order: the columns of each, their importances, the probe's."""
+        counts, importance, wins = self.draws.copy(), self.importance.copy(), self.wins.copy()
+        for columns, scores, probe in draws:
+            counts[columns] += 1
+            importance[columns] += scores
+            wins[columns] += scores > probe
+        return Evidence(counts, importance, wins)
+
+    def mean_importance(self, columns: NDArray[np.int64] | slice = slice(None)) -> NDArray[np.float64]:
+        """The mean importance of columns over the draws they were in; 0 where there was none."""
+        return np.asarray(self.importance[columns] / np.maximum(self.draws[columns], 1))
 
 
 def by_importance(evidence: Evidence) -> NDArray[np.int64]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
+from fernwood.learner.many import in_order
 from fernwood.relevance.paper import Evidence
 from fernwood.seeds import generator
 from fernwood.subspace.sequential import draw_subspace
@@ -20,16 +21,19 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["Learner", "Scores", "SearchState", "SubspaceSearch", "start", "step"]
+    from fernwood.learner.trees import Tree
+
+__all__ = ["Draw", "Learner", "Scores", "SearchState", "SubspaceSearch", "decide", "fit_round", "start", "step"]
 
 _DRAWS = 0  # the address of draws below the seed
 
 
 class Scores(NamedTuple):
-    """What one fit says: an importance for every column of the draw, and that of the random probe beside them."""
+    """What one fit says: an importance for every column of the draw, that of the random probe, the trees."""
 
     importance: NDArray[np.float64]
     probe: float
+    trees: tuple[Tree, ...] = ()
 
 
 class Learner(Protocol):
@@ -37,6 +41,14 @@ class Learner(Protocol):
 
     def __call__(self, columns: NDArray[np.int64], draw: int) -> Scores:
         """Importances of these columns, in the order given; `draw` is the address of the fit's randomness."""
+
+
+class Draw(NamedTuple):
+    """A draw that was fitted."""
+
+    number: int
+    columns: NDArray[np.int64]
+    scores: Scores
 
 
 class SubspaceSearch(NamedTuple):
@@ -51,6 +63,7 @@ class SubspaceSearch(NamedTuple):
     seed : below which every draw has its address
     round_size : draws that see the same F
     weighted : whether columns of F are carried in proportion to their mean importance
+    n_threads : how many draws are fitted side by side; the answer does not depend on it
     """
 
     n_columns: int
@@ -61,6 +74,7 @@ class SubspaceSearch(NamedTuple):
     seed: int
     round_size: int = 1
     weighted: bool = False
+    n_threads: int = 1
 
 
 class SearchState(NamedTuple):
@@ -76,19 +90,27 @@ def start(search: SubspaceSearch) -> SearchState:
     return SearchState(0, Evidence.none(search.n_columns), np.empty(0, np.int64))
 
 
-def step(search: SubspaceSearch, state: SearchState) -> SearchState:
-    """One round: draws that see the same F, their evidence added in the order of their numbers, and F decided anew."""
+def fit_round(search: SubspaceSearch, state: SearchState, most: int | None = None) -> list[Draw]:
+    """The next draws, all of which see the same F; at most as many as said, of a last round that is cut short."""
     weights = None
     if search.weighted and len(state.found):
-        weights = state.evidence.importance[state.found] / np.maximum(state.evidence.draws[state.found], 1)
-    before = state.evidence
-    draws, importance, wins = before.draws.copy(), before.importance.copy(), before.wins.copy()
-    for number in range(state.n_draws, state.n_draws + search.round_size):
+        weights = np.maximum(state.evidence.mean_importance(state.found), 0.0)
+    size = search.round_size if most is None else min(search.round_size, most)
+
+    def fit(number: int) -> Draw:
         rng = generator(search.seed, _DRAWS, number)
         columns = draw_subspace(search.n_columns, state.found, search.q, search.alpha, rng, weights)
-        scores = search.learner(columns, number)
-        draws[columns] += 1
-        importance[columns] += scores.importance
-        wins[columns] += scores.importance > scores.probe
-    evidence = Evidence(draws, importance, wins)
-    return SearchState(state.n_draws + search.round_size, evidence, search.rule(evidence))
+        return Draw(number, columns, search.learner(columns, number))
+
+    return list(in_order(fit, range(state.n_draws, state.n_draws + size), search.n_threads))
+
+
+def decide(search: SubspaceSearch, state: SearchState, draws: list[Draw]) -> SearchState:
+    """The evidence of a round added in the order of its draws, and F decided anew."""
+    evidence = state.evidence.with_draws((draw.columns, *draw.scores[:2]) for draw in draws)
+    return SearchState(state.n_draws + len(draws), evidence, search.rule(evidence))
+
+
+def step(search: SubspaceSearch, state: SearchState, most: int | None = None) -> SearchState:
+    """One round."""
+    return decide(search, state, fit_round(search, state, most))

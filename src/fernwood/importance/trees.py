@@ -1,4 +1,4 @@
-"""Importances on rows that a tree did not grow on: impurity decrease without bias, and loss after permuting a column.
+"""Importances of a tree's columns: impurity decrease, the same without bias on other rows, loss after permuting.
 
 Out-of-sample impurity decrease. Let n of the rows at hand reach a node, n_b of them branch b, n_bc of class c there.
 The plain decrease of impurity is never negative, so its mean is above zero even for a column that says nothing: it
@@ -32,7 +32,17 @@ if TYPE_CHECKING:
     from fernwood.learner.target import TreeTarget
     from fernwood.learner.trees import Tree
 
-__all__ = ["out_of_sample_decrease", "permutation_loss"]
+__all__ = ["impurity_decrease", "out_of_sample_decrease", "permutation_loss"]
+
+
+def impurity_decrease(tree: Tree, n_columns: int) -> NDArray[np.float64]:
+    """Mean decrease of impurity of every column, equation (1) of Sutera et al. for one tree.
+
+    The sum, over the nodes that a column splits, of the node's share of the weight times the decrease of impurity. In
+    bits for entropy; for `variance`, in squares of `TreeTarget.unit`.
+    """
+    inner = tree.column >= 0
+    return np.asarray(np.bincount(tree.column[inner], tree.gain[inner], n_columns) / tree.weight[0])
 
 
 def out_of_sample_decrease(
@@ -61,7 +71,7 @@ def permutation_loss(
     rows: ArrayLike,
     *,
     seed: int,
-    task: int,
+    address: tuple[int, ...],
     addresses: ArrayLike | None = None,
 ) -> NDArray[np.float64]:
     """What predictions on some rows lose when one column is permuted among them (MDA when they are out of bag).
@@ -72,8 +82,8 @@ def permutation_loss(
         What the tree grew from.
     rows : row numbers
         Rows that the tree did not grow on.
-    seed, task
-        The permutation of a column is drawn at the address (task, address of the column) below the seed.
+    seed, address
+        The permutation of a column is drawn at this address, followed by the column's own, below the seed.
     addresses : integers, optional
         One a column; by default their places.
 
@@ -89,7 +99,7 @@ def permutation_loss(
     before = _loss(tree, find_leaves(tree, codes, chosen), target, chosen)
     for column in np.unique(tree.column[tree.column >= 0]).tolist():
         others = chosen.copy()
-        shuffle(seeds.state(seed, task, int(places[column])), others, len(others))
+        shuffle(seeds.state(seed, *address, int(places[column])), others, len(others))
         out[column] = _loss(tree, find_leaves_permuted(tree, codes, chosen, column, others), target, chosen) - before
     return out
 

@@ -1,0 +1,1 @@
+"""How much every column of a draw mattered to what was fitted on it."""

@@ -1,0 +1,84 @@
+"""Which rows a tree grows on: all, a bootstrap sample, or a part drawn without replacement (pasting, patches)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from fernwood import seeds
+from fernwood.errors import ParameterError
+from fernwood.learner.settings import is_integer
+from fernwood.learner.trees import bootstrap
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["DrawnRows", "RowSampling"]
+
+
+class DrawnRows(NamedTuple):
+    """Rows that a tree grows on (None: all), in ascending order, and those that are left out."""
+
+    grown: NDArray[np.int32] | None
+    left_out: NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True)
+class RowSampling:
+    """How rows are drawn for a tree.
+
+    Parameters
+    ----------
+    with_replacement
+        Whether a row may be drawn again (bootstrap).
+    size
+        How many are drawn: a number, a share of the rows, or None for as many as there are.
+
+    Examples
+    --------
+    >>> drawn = RowSampling(size=0.75).draw(8, 0, 1)
+    >>> len(drawn.grown), len(drawn.left_out)
+    (6, 2)
+    """
+
+    with_replacement: bool = False
+    size: int | float | None = None
+
+    def __post_init__(self) -> None:
+        given: object = self.size
+        whole = is_integer(given) and given >= 1
+        share = isinstance(given, float) and 0 < given <= 1
+        if not (given is None or whole or share):
+            raise ParameterError(
+                f"max_samples is {given!r}; give a number of rows from 1 on, a share above 0 and up to 1.0, or None"
+            )
+
+    @property
+    def leaves_some_out(self) -> bool:
+        """Whether there are rows, as a rule, that a tree does not grow on."""
+        return self.with_replacement or self.size not in (None, 1.0)
+
+    def draw(self, n_rows: int, seed: int, *address: int) -> DrawnRows:
+        """The rows at an address below a seed."""
+        if not self.leaves_some_out:
+            return DrawnRows(None, np.empty(0, np.int32))
+        size = self._number(n_rows)
+        if self.with_replacement:
+            grown = bootstrap(n_rows, seeds.state(seed, *address), size)
+        else:
+            chosen = seeds.generator(seed, *address).choice(n_rows, size, replace=False, shuffle=False)
+            grown = np.sort(chosen).astype(np.int32)
+        kept = np.ones(n_rows, bool)
+        kept[grown] = False
+        return DrawnRows(grown, np.flatnonzero(kept).astype(np.int32))
+
+    def _number(self, n_rows: int) -> int:
+        if self.size is None:
+            return n_rows
+        if isinstance(self.size, float):
+            return max(1, round(self.size * n_rows))
+        if self.size > n_rows:
+            raise ParameterError(f"max_samples is {self.size} and there are {n_rows} rows; give at most that many")
+        return self.size

@@ -1,0 +1,158 @@
+"""One draw, fitted: its columns come from the store, a random probe joins them, trees grow, and each column is scored.
+
+What a fit does depends on the data, the settings, the seed and the number of the draw, and on nothing else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, get_args
+
+import numpy as np
+
+from fernwood import seeds
+from fernwood.errors import ParameterError
+from fernwood.importance.trees import impurity_decrease, out_of_sample_decrease, permutation_loss
+from fernwood.learner.rows import RowSampling
+from fernwood.learner.settings import TreeSettings, is_integer
+from fernwood.learner.trees import Tree, grow
+from fernwood.search.subspace import Scores
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from fernwood.learner.rows import DrawnRows
+    from fernwood.learner.target import TreeTarget
+    from fernwood.store.base import Store
+
+__all__ = ["FitSettings", "Importance", "TreeFits"]
+
+Importance = Literal["impurity", "out-of-sample", "permutation"]
+
+# Addresses below the seed; draws have 0.
+_ROWS, _TREE, _PROBE, _PERMUTATION = range(1, 5)
+
+
+@dataclass(frozen=True, slots=True)
+class FitSettings:
+    """How a draw is fitted and scored.
+
+    Parameters
+    ----------
+    tree
+        How trees grow.
+    n_trees
+        Trees that grow on every draw; a column's importance is the mean over them.
+    rows
+        Which rows a tree grows on.
+    importance
+        `impurity`: mean decrease of impurity; `out-of-sample`: the same on the rows left out, zero in expectation for
+        an irrelevant column; `permutation`: the loss on the rows left out when a column is permuted.
+    probe
+        Whether a random probe takes part: one of the draw's columns with its values dealt anew to the rows.
+    keep_trees
+        Whether the trees come back with the scores.
+    """
+
+    tree: TreeSettings
+    n_trees: int = 1
+    rows: RowSampling = field(default_factory=RowSampling)
+    importance: Importance = "impurity"
+    probe: bool = True
+    keep_trees: bool = False
+
+    def __post_init__(self) -> None:
+        if not (is_integer(self.n_trees) and self.n_trees >= 1):
+            raise ParameterError(f"n_trees is {self.n_trees!r}; it must be an integer from 1 on")
+        if self.importance not in get_args(Importance):
+            raise ParameterError(
+                f"importance is {self.importance!r}; it must be one of {', '.join(map(repr, get_args(Importance)))}"
+            )
+        if self.importance != "impurity" and not self.rows.leaves_some_out:
+            raise ParameterError(
+                f"importance is {self.importance!r}, which is measured on rows that a tree did not grow on, and trees "
+                "grow on all rows; give max_samples=0.7, say, or bootstrap=True"
+            )
+
+
+class TreeFits:
+    """Fits draws of a store's columns with trees; a `Learner`, safe to call from many threads.
+
+    Parameters
+    ----------
+    store
+    ids : int64 array
+        Positions of the columns that are drawn from; a draw holds ranks in this order.
+    target
+        The store's, as trees use it.
+    settings
+    seed
+    """
+
+    def __init__(
+        self, store: Store, ids: NDArray[np.int64], target: TreeTarget, settings: FitSettings, seed: int
+    ) -> None:
+        self._store = store
+        self._ids = ids
+        self._kinds = store.kinds
+        self._checksums = store.checksums
+        self._target = target
+        self._settings = settings
+        self._seed = seed
+
+    def __call__(self, columns: NDArray[np.int64], draw: int) -> Scores:
+        """Importances of these columns, in the order given, and of the probe."""
+        ids = self._ids[columns]
+        probed = int(self._settings.probe)
+        codes = np.empty((len(ids) + probed, self._store.n_rows), np.uint8)
+        self._store.read(ids, codes[: len(ids)])
+        kinds, addresses = self._kinds[ids], self._checksums[ids]
+        if probed:
+            rng = seeds.generator(self._seed, _PROBE, draw)
+            model = int(rng.integers(len(ids)))
+            codes[-1] = rng.permutation(codes[model])
+            kinds = np.append(kinds, kinds[model])
+            addresses = np.append(addresses, rng.integers(2**64, dtype=np.uint64))
+        total = np.zeros(len(codes))
+        trees = []
+        for number in range(self._settings.n_trees):
+            rows = self._settings.rows.draw(self._store.n_rows, self._seed, _ROWS, draw, number)
+            tree = grow(
+                codes,
+                self._target,
+                self._settings.tree,
+                state=seeds.state(self._seed, _TREE, draw, number),
+                kinds=kinds,
+                addresses=addresses,
+                rows=rows.grown,
+            )
+            total += self._importance(tree, codes, rows, addresses, (draw, number))
+            if self._settings.keep_trees:
+                trees.append(tree)
+        total /= self._settings.n_trees
+        return Scores(total[: len(ids)], float(total[-1]) if probed else 0.0, tuple(trees))
+
+    def _importance(
+        self,
+        tree: Tree,
+        codes: NDArray[np.uint8],
+        rows: DrawnRows,
+        addresses: NDArray[np.uint64],
+        address: tuple[int, int],
+    ) -> NDArray[np.float64]:
+        kind = self._settings.importance
+        if kind == "impurity":
+            return impurity_decrease(tree, len(codes))
+        if not len(rows.left_out):
+            return np.zeros(len(codes))  # a bootstrap sample of every row, with very few rows: nothing was measured
+        if kind == "out-of-sample":
+            return out_of_sample_decrease(tree, codes, self._target, self._settings.tree, rows.left_out)
+        return permutation_loss(
+            tree,
+            codes,
+            self._target,
+            rows.left_out,
+            seed=self._seed,
+            address=(_PERMUTATION, *address),
+            addresses=addresses,
+        )
