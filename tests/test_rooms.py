@@ -13,7 +13,7 @@ import fernwood
 
 SOURCE = Path(fernwood.__file__).parent
 
-FREE = {"version", "errors", "seeds", "budget", "files", "kernels"}
+FREE = {"version", "errors", "seeds", "budget", "files", "sealed", "kernels"}
 """What every room may import, but for `theory`; see decision 0001."""
 
 FLOW = ["sources", "store", "subspace", "learner", "importance", "relevance", "result", "report"]
@@ -24,6 +24,7 @@ ALLOWED = {
     "seeds": {"errors"},
     "budget": {"errors"},
     "files": {"errors"},
+    "sealed": set(),
     "kernels": set(),
     "theory": {"errors", "seeds"},
     **{room: FREE | set(FLOW[:i]) for i, room in enumerate(FLOW)},

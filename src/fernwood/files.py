@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Self
 
-__all__ = ["FileReader", "FileWriter", "OpenDirectory", "appearing_directory", "remove_tree"]
+__all__ = ["FileReader", "FileWriter", "OpenDirectory", "appearing_directory", "locked", "remove_tree", "replaced_file"]
 
 
 class OpenDirectory:
@@ -174,6 +174,40 @@ def appearing_directory(path: Path, *, replace: bool) -> Iterator[Path]:
     finally:
         os.close(lock)
         remove_tree(staging)
+
+
+@contextmanager
+def replaced_file(path: Path) -> Iterator[FileWriter]:
+    """A file to write that takes the name `path` only when the block ends well; what was there stays until then.
+
+    One writer at a time: what a dead one left under the hidden name is overwritten.
+    """
+    staging = path.with_name(f".{path.name}.partial")
+    staging.unlink(missing_ok=True)
+    writer = FileWriter(staging)
+    try:
+        yield writer
+        writer.close()
+        staging.replace(path)
+        _sync_directory(path.parent)
+    finally:
+        writer.discard()
+        staging.unlink(missing_ok=True)
+
+
+@contextmanager
+def locked(directory: Path) -> Iterator[bool]:
+    """Whether this process alone works in a directory, while the block runs; the lock goes when the process does."""
+    lock = os.open(directory, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+        else:
+            yield True
+    finally:
+        os.close(lock)
 
 
 def _locked_sibling(path: Path) -> tuple[Path, int]:

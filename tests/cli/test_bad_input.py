@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import fernwood
-from fernwood.store.manifest import digest
+from fernwood.sealed import digest
 
 GOOD = "a,b,y\n1,2,0\n3,4,1\n5,6,0\n"
 Arguments = list[Any]

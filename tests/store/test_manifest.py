@@ -11,8 +11,9 @@ import pytest
 
 import fernwood
 from fernwood.errors import StoreError
+from fernwood.sealed import digest
 from fernwood.store import writer
-from fernwood.store.manifest import MANIFEST_NAME, digest
+from fernwood.store.manifest import MANIFEST_NAME
 
 
 @pytest.fixture(scope="module")

@@ -14,9 +14,10 @@ import pyarrow.parquet as pq
 
 from fernwood.errors import StoreError, shown
 from fernwood.files import FileReader, OpenDirectory
+from fernwood.sealed import digest
 from fernwood.sources.names import Names
 from fernwood.store.base import Store
-from fernwood.store.manifest import HEADER_BYTES, digest, file_digest, read_manifest
+from fernwood.store.manifest import HEADER_BYTES, file_digest, read_manifest
 from fernwood.store.plan import plan_reads
 from fernwood.store.roles import Roles
 

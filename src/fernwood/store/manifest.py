@@ -1,7 +1,6 @@
 """The manifest: what a store directory must hold, and proof that it is all there and unharmed.
 
-``manifest.json`` is the last file written. Its own checksum is its last entry, taken over all bytes of the file with
-that entry blank, so that a flipped byte anywhere shows.
+``manifest.json`` is the last file written, and sealed with its own checksum.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from fernwood.errors import StoreError, shown
+from fernwood.sealed import is_intact, seal
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,7 +22,6 @@ __all__ = [
     "MANIFEST_NAME",
     "FileRecord",
     "Manifest",
-    "digest",
     "file_digest",
     "read_manifest",
     "write_manifest",
@@ -33,7 +32,6 @@ HEADER_BYTES = 128
 """Bytes of a codes file before its first column: the header of the ``.npy`` format."""
 FORMAT = "fernwood column store"
 FORMAT_VERSION = 1
-_BLANK = "0" * 32
 _LARGEST = 2**26
 
 
@@ -76,11 +74,6 @@ class Manifest:
         return [*self.codes, self.columns, *([self.rows] if self.rows else [])]
 
 
-def digest(data: bytes) -> str:
-    """The checksum of some bytes, in hexadecimal."""
-    return hashlib.blake2b(data, digest_size=16).hexdigest()
-
-
 def file_digest(path: Path) -> str:
     """The checksum of a file, read in pieces."""
     checksum = hashlib.blake2b(digest_size=16)
@@ -92,15 +85,7 @@ def file_digest(path: Path) -> str:
 
 def write_manifest(manifest: Manifest) -> bytes:
     """The bytes of ``manifest.json``."""
-    entries = {"format": FORMAT, "version": FORMAT_VERSION, **asdict(manifest), "checksum": _BLANK}
-    blank = (json.dumps(entries, indent=1, ensure_ascii=True) + "\n").encode()
-    return _with_checksum(blank, digest(blank))
-
-
-def _with_checksum(data: bytes, checksum: str) -> bytes:
-    """The same bytes with another checksum in its place at the very end."""
-    tail = f'"checksum": "{checksum}"\n}}\n'.encode()
-    return data[: -len(tail)] + tail
+    return seal({"format": FORMAT, "version": FORMAT_VERSION, **asdict(manifest)})
 
 
 def read_manifest(directory: Path) -> Manifest:
@@ -117,7 +102,7 @@ def read_manifest(directory: Path) -> Manifest:
     damaged = f"the manifest of {where} is damaged: its checksum does not fit; make the store again, or copy it again"
     try:
         entries = json.loads(data)
-        version, checksum = entries["version"], entries["checksum"]
+        version = entries["version"]
         if entries["format"] != FORMAT:
             raise StoreError(f"{where} is not a Fernwood store: its manifest says {shown(entries['format'])}")
     except (ValueError, KeyError, TypeError, RecursionError) as error:
@@ -129,11 +114,7 @@ def read_manifest(directory: Path) -> Manifest:
             f"{where} has store format {version}, this Fernwood reads up to {FORMAT_VERSION}; "
             "update Fernwood to open it"
         )
-    if (
-        not isinstance(checksum, str)
-        or data != _with_checksum(data, checksum)
-        or digest(_with_checksum(data, _BLANK)) != checksum
-    ):
+    if not is_intact(data):
         raise StoreError(damaged)
     known = {k: v for k, v in entries.items() if k not in {"format", "version", "checksum"}}
     try:

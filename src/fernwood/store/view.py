@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fernwood.errors import ParameterError
+from fernwood.sealed import digest
 from fernwood.store.base import Store
-from fernwood.store.manifest import digest
 
 if TYPE_CHECKING:
     import pyarrow as pa

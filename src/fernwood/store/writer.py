@@ -12,13 +12,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from fernwood.files import FileWriter
+from fernwood.sealed import digest
 from fernwood.store.columns import COLUMN_SCHEMA
 from fernwood.store.manifest import (
     HEADER_BYTES,
     MANIFEST_NAME,
     FileRecord,
     Manifest,
-    digest,
     file_digest,
     write_manifest,
 )
