@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from fernwood import theory
-from fernwood.relevance import by_importance, by_probe
+from fernwood.relevance import ImportanceRule, ProbeRule
 from fernwood.search.subspace import Learner, Scores, SubspaceSearch, start, step
 
 
@@ -28,7 +28,7 @@ def oracle(scenario: str, r: int) -> Learner:
 
 
 def iterations(scenario: str, p: int, q: int, r: int, alpha: float, seed: int) -> int:
-    search = SubspaceSearch(p, q, alpha, by_importance, oracle(scenario, r), seed)
+    search = SubspaceSearch(p, q, alpha, ImportanceRule(), oracle(scenario, r), seed)
     state = start(search)
     while len(state.found) < r:
         state = step(search, state)
@@ -55,7 +55,7 @@ def test_expected_draws(scenario: str, p: int, q: int, r: int, alpha: float) -> 
 
 def test_rounds_of_many_draws_see_the_same_columns() -> None:
     """The draws of a round do not see what others of it found, but the second round does."""
-    search = SubspaceSearch(40, 20, 1.0, by_importance, oracle("chaining", 3), seed=2, round_size=50)
+    search = SubspaceSearch(40, 20, 1.0, ImportanceRule(), oracle("chaining", 3), seed=2, round_size=50)
     first = step(search, start(search))
     assert first.n_draws == 50
     assert 0 in first.found
@@ -64,7 +64,7 @@ def test_rounds_of_many_draws_see_the_same_columns() -> None:
 
 
 def test_stopping_between_rounds_changes_nothing() -> None:
-    search = SubspaceSearch(60, 12, 0.5, by_probe, oracle("marginal", 8), seed=4, round_size=5)
+    search = SubspaceSearch(60, 12, 0.5, ProbeRule(), oracle("marginal", 8), seed=4, round_size=5)
     state = start(search)
     for _ in range(20):
         state = step(search, state)
@@ -77,7 +77,7 @@ def test_stopping_between_rounds_changes_nothing() -> None:
 
 
 def test_the_probe_rule_needs_draws_and_wins() -> None:
-    search = SubspaceSearch(30, 10, 0.5, by_probe, oracle("marginal", 3), seed=0, round_size=10)
+    search = SubspaceSearch(30, 10, 0.5, ProbeRule(), oracle("marginal", 3), seed=0, round_size=10)
     state = start(search)
     for _ in range(30):
         state = step(search, state)
@@ -86,7 +86,7 @@ def test_the_probe_rule_needs_draws_and_wins() -> None:
 
 
 def test_weights_carry_what_is_important() -> None:
-    search = SubspaceSearch(200, 10, 0.5, by_importance, oracle("marginal", 6), seed=1, round_size=10, weighted=True)
+    search = SubspaceSearch(200, 10, 0.5, ImportanceRule(), oracle("marginal", 6), seed=1, round_size=10, weighted=True)
     state = start(search)
     for _ in range(60):
         state = step(search, state)

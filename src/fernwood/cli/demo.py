@@ -10,7 +10,7 @@ import typer
 from fernwood.cli import app
 from fernwood.cli.info import print_description
 from fernwood.cli.ingest import ingest_table
-from fernwood.cli.progress import ProgressView
+from fernwood.run.view import ProgressView
 
 if TYPE_CHECKING:
     from fernwood.datasets import Madelon

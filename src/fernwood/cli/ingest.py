@@ -13,8 +13,8 @@ import typer
 from fernwood.budget import parse_size, peak_resident, resident, shown_size
 from fernwood.cli import app
 from fernwood.cli.lean import keep_pandas_out
-from fernwood.cli.progress import ProgressView
 from fernwood.errors import BudgetError, FernwoodWarning, printable
+from fernwood.run.view import ProgressView
 
 __all__ = ["ingest_table"]
 

@@ -1,7 +1,8 @@
-"""Is it real? Rules that decide from the evidence gathered which columns are relevant."""
+"""Is it real? Rules that decide from the evidence of many draws which columns are relevant."""
 
 from __future__ import annotations
 
-from fernwood.relevance.paper import Evidence, by_importance, by_probe
+from fernwood.relevance.decision import Decision, Verdicts
+from fernwood.relevance.paper import Evidence, ImportanceRule, ProbeRule, Rule
 
-__all__ = ["Evidence", "by_importance", "by_probe"]
+__all__ = ["Decision", "Evidence", "ImportanceRule", "ProbeRule", "Rule", "Verdicts"]

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
+
+from fernwood.errors import ParameterError
+from fernwood.relevance.decision import Decision, Verdicts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from numpy.typing import NDArray
 
-__all__ = ["Evidence", "by_importance", "by_probe"]
+__all__ = ["Evidence", "ImportanceRule", "ProbeRule", "Rule"]
 
 
 class Evidence(NamedTuple):
@@ -47,23 +51,94 @@ class Evidence(NamedTuple):
         return np.asarray(self.importance[columns] / np.maximum(self.draws[columns], 1))
 
 
-def by_importance(evidence: Evidence) -> NDArray[np.int64]:
+class Rule(Protocol):
+    """Decides from the evidence of draws."""
+
+    @property
+    def needs_probe(self) -> bool:
+        """Whether a random probe takes part in every draw."""
+
+    def found(self, evidence: Evidence) -> NDArray[np.int64]:
+        """F: the columns that later draws carry, in increasing order."""
+
+    def judge(self, evidence: Evidence) -> Verdicts:
+        """A decision about every column."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImportanceRule:
     """Columns that ever had an importance above zero: step 2(c) of Algorithm 1, sound with infinitely many rows only.
 
     Examples
     --------
-    >>> by_importance(Evidence(np.array([2, 2, 0]), np.array([0.5, 0.0, 0.0]), np.zeros(3, int)))
+    >>> ImportanceRule().found(Evidence(np.array([2, 2, 0]), np.array([0.5, 0.0, 0.0]), np.zeros(3, int)))
     array([0])
     """
-    return np.flatnonzero(evidence.importance > 0)
+
+    @property
+    def needs_probe(self) -> bool:
+        """Whether a random probe takes part in every draw."""
+        return False
+
+    def found(self, evidence: Evidence) -> NDArray[np.int64]:
+        """F, in increasing order."""
+        return np.flatnonzero(evidence.importance > 0)
+
+    def judge(self, evidence: Evidence) -> Verdicts:
+        """A decision about every column."""
+        found = evidence.importance > 0
+        cases = [found, evidence.draws > 0]
+        reasons = ("its importance is above zero", "its importance is zero", "never drawn")
+        return _verdicts(cases, [Decision.CONFIRMED, Decision.REJECTED, Decision.UNEXAMINED], reasons)
 
 
-def by_probe(evidence: Evidence, least_draws: int = 5, share: float = 0.95) -> NDArray[np.int64]:
+@dataclass(frozen=True, slots=True)
+class ProbeRule:
     """Columns drawn more than `least_draws` times that beat the random probe in at least `share` of them (the slides).
 
     Examples
     --------
-    >>> by_probe(Evidence(np.array([40, 40, 3]), np.zeros(3), np.array([38, 37, 3])))
+    >>> ProbeRule().found(Evidence(np.array([40, 40, 3]), np.zeros(3), np.array([38, 37, 3])))
     array([0])
     """
-    return np.flatnonzero((evidence.draws > least_draws) & (evidence.wins >= share * evidence.draws))
+
+    least_draws: int = 5
+    share: float = 0.95
+
+    def __post_init__(self) -> None:
+        if not self.least_draws >= 0:
+            raise ParameterError(f"min_draws is {self.least_draws!r}; it must be an integer from 0 on")
+        if not 0 < self.share <= 1:
+            raise ParameterError(f"min_share is {self.share!r}; it is a share: give a number above 0 and up to 1")
+
+    @property
+    def needs_probe(self) -> bool:
+        """Whether a random probe takes part in every draw."""
+        return True
+
+    def found(self, evidence: Evidence) -> NDArray[np.int64]:
+        """F, in increasing order."""
+        return np.flatnonzero((evidence.draws > self.least_draws) & self._ahead(evidence))
+
+    def judge(self, evidence: Evidence) -> Verdicts:
+        """A decision about every column; one that is ahead after too few draws is tentative."""
+        ahead = self._ahead(evidence)
+        drawn = evidence.draws > 0
+        cases = [ahead & (evidence.draws > self.least_draws), ahead & drawn, drawn]
+        share = f"{100 * self.share:g} % of its draws"
+        reasons = (
+            f"above the probe in at least {share}",
+            f"above the probe in at least {share}, but drawn {self.least_draws} times or fewer",
+            f"above the probe in fewer than {share}",
+            "never drawn",
+        )
+        return _verdicts(cases, list(Decision), reasons)
+
+    def _ahead(self, evidence: Evidence) -> NDArray[np.bool_]:
+        return np.asarray(evidence.wins >= self.share * evidence.draws)
+
+
+def _verdicts(cases: list[NDArray[np.bool_]], decisions: list[Decision], reasons: tuple[str, ...]) -> Verdicts:
+    """The first case that holds decides; where none does, the last decision and reason stand."""
+    reason = np.select(cases, range(len(cases)), len(cases)).astype(np.uint8)
+    return Verdicts(np.array(decisions, np.uint8)[reason], reason, reasons)

@@ -17,11 +17,10 @@ from fernwood.seeds import generator
 from fernwood.subspace.sequential import draw_subspace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from fernwood.learner.trees import Tree
+    from fernwood.relevance.paper import Rule
 
 __all__ = ["Draw", "Learner", "Scores", "SearchState", "SubspaceSearch", "decide", "fit_round", "start", "step"]
 
@@ -69,7 +68,7 @@ class SubspaceSearch(NamedTuple):
     n_columns: int
     q: int
     alpha: float
-    rule: Callable[[Evidence], NDArray[np.int64]]
+    rule: Rule
     learner: Learner
     seed: int
     round_size: int = 1
@@ -108,7 +107,7 @@ def fit_round(search: SubspaceSearch, state: SearchState, most: int | None = Non
 def decide(search: SubspaceSearch, state: SearchState, draws: list[Draw]) -> SearchState:
     """The evidence of a round added in the order of its draws, and F decided anew."""
     evidence = state.evidence.with_draws((draw.columns, *draw.scores[:2]) for draw in draws)
-    return SearchState(state.n_draws + len(draws), evidence, search.rule(evidence))
+    return SearchState(state.n_draws + len(draws), evidence, search.rule.found(evidence))
 
 
 def step(search: SubspaceSearch, state: SearchState, most: int | None = None) -> SearchState:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from rich.progress import Progress as Bar, TaskID
 
+    from fernwood.run.driving import SearchProgress
     from fernwood.sources.base import Progress
 
 __all__ = ["ProgressView"]
@@ -22,13 +23,14 @@ _SECONDS_BETWEEN_LINES = 5.0
 
 
 class ProgressView:
-    """Call it with `Progress`; it draws on standard error, and nothing at all when `quiet`."""
+    """Call it with `Progress` or `SearchProgress`; it draws on standard error, and nothing at all when `quiet`."""
 
     def __init__(self, *, quiet: bool = False) -> None:
         self._quiet = quiet
         self._bar: Bar | None = None
         self._task: TaskID | None = None
         self._stage = ""
+        self._first = 0
         self._started = self._last_line = time.monotonic()
 
     def __enter__(self) -> Self:
@@ -42,6 +44,7 @@ class ProgressView:
                 TextColumn("{task.percentage:>3.0f} %"),
                 TextColumn("{task.fields[rate]}"),
                 TimeRemainingColumn(),
+                TextColumn("{task.fields[detail]}"),
                 console=Console(stderr=True),
                 transient=True,
             )
@@ -54,24 +57,26 @@ class ProgressView:
         if self._bar is not None:
             self._bar.stop()
 
-    def __call__(self, progress: Progress) -> None:
+    def __call__(self, progress: Progress | SearchProgress) -> None:
         """Show how far it is."""
         if self._quiet:
             return
         now = time.monotonic()
         if progress.stage != self._stage:
-            self._stage, self._started = progress.stage, now
+            self._stage, self._started, self._first = progress.stage, now, progress.done
             if self._bar is not None:
-                self._task = self._bar.add_task(progress.stage, total=progress.total, rate="")
-        rate = progress.done / max(now - self._started, 1e-3)
+                self._task = self._bar.add_task(progress.stage, total=progress.total, rate="", detail="")
+        # A run that goes on from a checkpoint did not do the first part just now.
+        rate = (progress.done - self._first) / max(now - self._started, 1e-3)
+        detail = getattr(progress, "detail", "")
         if self._bar is not None and self._task is not None:
-            self._bar.update(self._task, completed=progress.done, rate=_shown_rate(rate, progress.unit))
+            self._bar.update(self._task, completed=progress.done, rate=_shown_rate(rate, progress.unit), detail=detail)
         elif now - self._last_line >= _SECONDS_BETWEEN_LINES and progress.done:
             self._last_line = now
             left = (progress.total - progress.done) / max(rate, 1e-9)
             sys.stderr.write(
                 f"{progress.stage}: {100 * progress.done / max(progress.total, 1):.0f} %, "
-                f"{_shown_rate(rate, progress.unit)}, {left:.0f} s left\n"
+                f"{_shown_rate(rate, progress.unit)}, {left:.0f} s left{detail and ', ' + detail}\n"
             )
 
 

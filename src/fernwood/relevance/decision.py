@@ -1,0 +1,41 @@
+"""What a rule says of a column: a decision, and the reason for it."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = ["Decision", "Verdicts"]
+
+
+class Decision(IntEnum):
+    """What was decided about a column, best first."""
+
+    CONFIRMED = 0
+    TENTATIVE = 1
+    REJECTED = 2
+    UNEXAMINED = 3
+
+    @property
+    def word(self) -> str:
+        """As tables and files spell it."""
+        return self.name.lower()
+
+
+class Verdicts(NamedTuple):
+    """Decisions about many columns, and why.
+
+    Attributes
+    ----------
+    decision : uint8 array of `Decision`
+    reason : uint8 array of places in `reasons`
+    reasons : sentences without a subject, such as "above the probe in fewer than 95 % of its draws"
+    """
+
+    decision: NDArray[np.uint8]
+    reason: NDArray[np.uint8]
+    reasons: tuple[str, ...]

@@ -1,0 +1,290 @@
+"""What was found: one table of decisions, from which everything else derives."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from fernwood.errors import StoreError, shown
+from fernwood.files import replaced_file
+from fernwood.relevance.decision import Decision, Verdicts
+from fernwood.sealed import is_intact, seal
+from fernwood.sources.names import ListedNames, NumberedNames
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from fernwood.sources.names import Names
+    from fernwood.store.base import Store
+
+__all__ = ["Facts", "Result", "load_result", "result_of"]
+
+SUMMARY_NAME, DECISIONS_NAME = "result.json", "decisions.parquet"
+_FORMAT, _VERSION = "fernwood result", 1
+_UNUSABLE = "constant, or all values missing: it cannot tell rows apart"
+_RUN = 65_536
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a result is about, and how far the search came.
+
+    Attributes
+    ----------
+    method : name of the search, such as "subspace"
+    target, task : what the columns explain
+    n_rows, n_columns, n_usable : of the table; usable columns are not constant
+    n_draws, n_planned : draws made, and draws that were asked for
+    against : what columns were compared with, such as "probe"; empty where with nothing
+    seed : below which all randomness has its addresses
+    parameters : of the search, as far as the answer depends on them
+    fingerprint : of the data
+    versions : of Fernwood and of the libraries that the numbers come from
+    """
+
+    method: str
+    target: str
+    task: str
+    n_rows: int
+    n_columns: int
+    n_usable: int
+    n_draws: int
+    n_planned: int
+    against: str
+    seed: int
+    parameters: dict[str, Any]
+    fingerprint: str
+    versions: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def finished(self) -> bool:
+        """Whether all draws were made."""
+        return self.n_draws >= self.n_planned
+
+
+@dataclass(frozen=True)
+class Result:
+    """The decisions of a search, one for every column of the table.
+
+    Attributes
+    ----------
+    names : of the columns
+    facts : what it is about
+    draws : int32 array; how often a column was looked at
+    score : float64 array; its mean importance in those draws
+    wins : int32 array; in how many of them it was above what it was compared with
+    verdicts : decision and reason
+    """
+
+    names: Names
+    facts: Facts
+    draws: NDArray[np.int32]
+    score: NDArray[np.float64]
+    wins: NDArray[np.int32]
+    verdicts: Verdicts
+
+    @property
+    def confirmed(self) -> NDArray[np.int64]:
+        """Positions of confirmed columns, in the order of the table."""
+        return np.flatnonzero(self.verdicts.decision == Decision.CONFIRMED)
+
+    @property
+    def tentative(self) -> NDArray[np.int64]:
+        """Positions of tentative columns, in the order of the table."""
+        return np.flatnonzero(self.verdicts.decision == Decision.TENTATIVE)
+
+    @property
+    def n_examined(self) -> int:
+        """Columns that were looked at at least once."""
+        return int(np.count_nonzero(self.draws))
+
+    @cached_property
+    def order(self) -> NDArray[np.int64]:
+        """All positions, best first: by decision, share of wins, score, and position."""
+        share = self.wins / np.maximum(self.draws, 1)
+        return np.lexsort((np.arange(len(self.draws)), -self.score, -share, self.verdicts.decision))
+
+    @property
+    def ranking(self) -> NDArray[np.int64]:
+        """The rank of every column, 1 for all that are confirmed, as scikit-learn's selectors have it."""
+        rank = np.empty(len(self.draws), np.int64)
+        rank[self.order] = np.arange(len(self.draws))
+        return np.asarray(np.maximum(rank - len(self.confirmed) + 2, 1))
+
+    def to_table(self, positions: NDArray[np.int64] | None = None) -> pa.Table:
+        """The decision table as Arrow, best first, or for some positions in their order.
+
+        Columns: column, position, decision, reason, draws, score, and where columns were compared with something, wins.
+        """
+        chosen = self.order if positions is None else positions
+        verdicts = self.verdicts
+        words = pa.array([decision.word for decision in Decision])
+        columns = {
+            "column": self.names.take(chosen),
+            "position": pa.array(chosen),
+            "decision": pa.DictionaryArray.from_arrays(pa.array(verdicts.decision[chosen].astype(np.int8)), words),
+            "reason": pa.DictionaryArray.from_arrays(
+                pa.array(verdicts.reason[chosen].astype(np.int8)), pa.array(verdicts.reasons)
+            ),
+            "draws": pa.array(self.draws[chosen]),
+            "score": pa.array(self.score[chosen]),
+        }
+        if self.facts.against:
+            columns["wins"] = pa.array(self.wins[chosen])
+        return pa.table(columns)
+
+    def tables(self) -> Iterator[pa.Table]:
+        """The decision table, best first, in pieces of moderate size."""
+        for first in range(0, len(self.order), _RUN):
+            yield self.to_table(self.order[first : first + _RUN])
+
+    def summary(self) -> dict[str, Any]:
+        """The answer and the facts as plain values; the confirmed and tentative columns by name, best first."""
+        counts = np.bincount(self.verdicts.decision, minlength=len(Decision)).tolist()
+        return {
+            "confirmed": self._names_of(Decision.CONFIRMED),
+            "tentative": self._names_of(Decision.TENTATIVE),
+            "counts": {decision.word: counts[decision] for decision in Decision},
+            "finished": self.facts.finished,
+            "columns_examined": self.n_examined,
+            "median_draws_a_column": self.median_draws,
+            "nothing_found": self.why_nothing(),
+            **asdict(self.facts),
+        }
+
+    @property
+    def median_draws(self) -> float:
+        """The median of how often a usable column was looked at."""
+        usable = np.sort(self.draws)[len(self.draws) - self.facts.n_usable :]
+        return float(np.median(usable)) if len(usable) else 0.0
+
+    def why_nothing(self) -> str:
+        """When no column is confirmed, why that may be, and what would change it; else nothing."""
+        if len(self.confirmed):
+            return ""
+        facts = self.facts
+        said = (
+            f"no column is confirmed: {self.n_examined:,} of {facts.n_usable:,} usable columns were examined, "
+            f"in {self.median_draws:g} draws each (median)"
+        )
+        if not self.n_examined:
+            return f"{said}; let the search make more draws"
+        best = self.order[0]
+        if facts.against:
+            said += (
+                f", and the best, {shown(self.names[int(best)])}, was above the {facts.against} in "
+                f"{100 * self.wins[best] / max(self.draws[best], 1):.0f} % of its {self.draws[best]}"
+            )
+        rest = ", or let the search finish" if not facts.finished else ""
+        return f"{said}; more rows, more trees a draw or a smaller q make weak columns visible{rest}"
+
+    def _names_of(self, decision: Decision) -> list[str]:
+        ahead = self.order[self.verdicts.decision[self.order] == decision]
+        return list(self.names.take(ahead).to_pylist())
+
+    def save(self, directory: Path) -> None:
+        """Write ``decisions.parquet`` and ``result.json`` into a directory; each appears whole or not at all."""
+        with replaced_file(directory / DECISIONS_NAME) as file:
+            writer: pq.ParquetWriter | None = None
+            for part in self.tables():
+                writer = writer or pq.ParquetWriter(file, part.schema, compression="zstd")
+                writer.write_table(part)
+            if writer is not None:
+                writer.close()
+        with replaced_file(directory / SUMMARY_NAME) as file:
+            file.write(seal({"format": _FORMAT, "version": _VERSION, **self.summary()}))
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Names may be read from a store's files when they are asked for; a copy of the result must stand alone.
+        runs = [run for _, run in self.names.runs()]
+        names = self.names if isinstance(self.names, NumberedNames) else ListedNames(pa.concat_arrays(runs))
+        return {**self.__dict__, "names": names}
+
+    def __repr__(self) -> str:
+        counts = np.bincount(self.verdicts.decision, minlength=len(Decision))
+        left = (
+            "" if self.facts.finished else f", stopped after {self.facts.n_draws:,} of {self.facts.n_planned:,} draws"
+        )
+        return (
+            f"<Result: {counts[Decision.CONFIRMED]:,} confirmed and {counts[Decision.TENTATIVE]:,} tentative "
+            f"of {len(self.draws):,} columns{left}>"
+        )
+
+
+def result_of(
+    store: Store,
+    ids: NDArray[np.int64],
+    facts: Facts,
+    verdicts: Verdicts,
+    *,
+    draws: NDArray[np.int32],
+    score: NDArray[np.float64],
+    wins: NDArray[np.int32],
+) -> Result:
+    """The result for all columns of a store, from what a search says of the columns at positions `ids`."""
+
+    def spread(values: NDArray[Any], rest: float) -> NDArray[Any]:
+        out = np.full(store.n_columns, rest, values.dtype)
+        out[ids] = values
+        return out
+
+    everywhere = Verdicts(
+        spread(verdicts.decision, Decision.UNEXAMINED),
+        spread(verdicts.reason, len(verdicts.reasons)),
+        (*verdicts.reasons, _UNUSABLE),
+    )
+    return Result(store.names, facts, spread(draws, 0), spread(score, 0.0), spread(wins, 0), everywhere)
+
+
+def load_result(directory: Path) -> Result:
+    """The result that `Result.save` wrote."""
+    where = shown(directory.name)
+    summary_path, table_path = directory / SUMMARY_NAME, directory / DECISIONS_NAME
+    if not summary_path.is_file() or not table_path.is_file():
+        raise StoreError(f"{where} holds no result yet; let the run get on with `fernwood resume`")
+    data = summary_path.read_bytes()
+    damaged = f"the result in {where} is damaged; make it again with `fernwood resume`"
+    if not is_intact(data):
+        raise StoreError(damaged)
+    entries = json.loads(data)
+    if entries.get("format") != _FORMAT or entries.get("version") != _VERSION:
+        raise StoreError(f"{where} holds a result of another Fernwood; read it with that one")
+    try:
+        facts = Facts(**{name: entries[name] for name in Facts.__dataclass_fields__})
+        table = pq.read_table(table_path)
+        return _restored(table, facts)
+    except (KeyError, TypeError, ValueError, pa.ArrowException) as error:
+        raise StoreError(damaged) from error
+
+
+def _restored(table: pa.Table, facts: Facts) -> Result:
+    position = table.column("position").to_numpy()
+    place = np.argsort(position)
+    if not np.array_equal(position[place], np.arange(facts.n_columns)):
+        raise ValueError("a position is missing or stands twice")
+
+    def coded(name: str) -> tuple[NDArray[np.uint8], list[str]]:
+        column = table.column(name).cast(pa.string()).dictionary_encode().combine_chunks()
+        return column.indices.to_numpy().astype(np.uint8)[place], column.dictionary.to_pylist()
+
+    decision, words = coded("decision")
+    reason, reasons = coded("reason")
+    meaning = np.array([Decision[word.upper()] for word in words], np.uint8)
+    wins = table.column("wins").to_numpy() if "wins" in table.column_names else np.zeros(len(place), np.int32)
+    return Result(
+        ListedNames(table.column("column").cast(pa.large_string()).combine_chunks().take(pa.array(place))),
+        facts,
+        table.column("draws").to_numpy()[place],
+        table.column("score").to_numpy()[place],
+        wins[place],
+        Verdicts(meaning[decision], reason, tuple(reasons)),
+    )

@@ -1,0 +1,199 @@
+"""A run on disk: what it is (``run.json``), how far it came (``checkpoint.npz``), where its data is, its result.
+
+Every file appears whole or not at all, so that a run killed at any instant can go on.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import warnings
+import zipfile
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from fernwood.errors import FernwoodWarning, ParameterError, StoreError, shown
+from fernwood.files import appearing_directory, locked, replaced_file
+from fernwood.sealed import digest, is_intact, seal
+from fernwood.version import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from numpy.typing import NDArray
+
+    from fernwood.run.driving import Loop
+
+__all__ = ["RunDirectory", "RunManifest", "versions"]
+
+State = TypeVar("State")
+
+MANIFEST_NAME, CHECKPOINT_NAME, STORE_NAME = "run.json", "checkpoint.npz", "table.fern"
+_FORMAT, _VERSION = "fernwood run", 1
+_SEAL = "run"
+
+
+def versions() -> dict[str, str]:
+    """What the numbers of a run come from."""
+    import numba
+
+    return {
+        "fernwood": __version__,
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "numba": numba.__version__,
+    }
+
+
+@dataclass(frozen=True)
+class RunManifest:
+    """What a run is; two runs with equal manifests give equal answers.
+
+    Attributes
+    ----------
+    method : name of the search
+    parameters : of the search, as far as the answer depends on them
+    seed : below which all randomness has its addresses
+    fingerprint : of the data
+    store : path of the store from the run directory; empty for data that came from memory
+    versions : of Fernwood and of the libraries that the numbers come from
+    """
+
+    method: str
+    parameters: dict[str, Any]
+    seed: int
+    fingerprint: str
+    store: str
+    versions: dict[str, str] = field(default_factory=versions)
+
+
+class RunDirectory:
+    """A run directory that exists.
+
+    Parameters
+    ----------
+    path
+    manifest
+    """
+
+    def __init__(self, path: Path, manifest: RunManifest) -> None:
+        self.path = path
+        self.manifest = manifest
+
+    @classmethod
+    @contextmanager
+    def appearing(cls, path: Path, *, force: bool = False) -> Iterator[Path]:
+        """A directory to fill (a store, then `write_manifest`) that becomes the run when the block ends well."""
+        if path.exists() and not (path / MANIFEST_NAME).is_file():
+            raise StoreError(f"{shown(path)} exists and is not a run, so it is not replaced; choose another name")
+        if path.exists() and not force:
+            raise StoreError(
+                f"{shown(path)} holds a run already; go on with it (fernwood resume), choose another name, "
+                "or replace it with --force"
+            )
+        with appearing_directory(path, replace=force) as staging:
+            yield staging
+
+    @staticmethod
+    def write_manifest(directory: Path, manifest: RunManifest) -> None:
+        """Say what the run is."""
+        with replaced_file(directory / MANIFEST_NAME) as file:
+            file.write(seal({"format": _FORMAT, "version": _VERSION, **asdict(manifest)}))
+
+    @classmethod
+    def open(cls, path: Path) -> RunDirectory:
+        """The run in a directory."""
+        where = shown(path.name)
+        manifest_path = path / MANIFEST_NAME
+        if not manifest_path.is_file():
+            raise StoreError(
+                f"{shown(path)} is no run: it has no {MANIFEST_NAME}; make one with `fernwood select --out`"
+            )
+        data = manifest_path.read_bytes()
+        if not is_intact(data):
+            raise StoreError(f"{MANIFEST_NAME} of {where} is damaged; start the run again")
+        entries = json.loads(data)
+        if entries.get("format") != _FORMAT:
+            raise StoreError(f"{where} is no run: its {MANIFEST_NAME} says {shown(entries.get('format'))}")
+        if entries.get("version") != _VERSION:
+            raise StoreError(
+                f"{where} has run format {shown(entries.get('version'))}, this Fernwood reads {_VERSION}; "
+                "use the Fernwood that made it"
+            )
+        try:
+            manifest = RunManifest(**{name: entries[name] for name in RunManifest.__dataclass_fields__})
+        except KeyError as error:
+            raise StoreError(f"{MANIFEST_NAME} of {where} lacks {error}; start the run again") from error
+        return cls(path, manifest)
+
+    @classmethod
+    def of_memory(cls, path: Path, manifest: RunManifest) -> RunDirectory:
+        """The run in a directory for data that came from memory: begun, or the same one again."""
+        if not path.exists():
+            with cls.appearing(path) as staging:
+                cls.write_manifest(staging, manifest)
+        run = cls.open(path)
+        for name in ("method", "parameters", "seed", "fingerprint"):
+            if getattr(run.manifest, name) != getattr(manifest, name):
+                raise ParameterError(
+                    f"run_dir is {shown(path)}, which holds a run with another {name}; give a new directory"
+                    + (", or the seed of that run as random_state" if name == "seed" else "")
+                )
+        return run
+
+    @property
+    def store_path(self) -> Path:
+        """Where the store of the run is."""
+        if not self.manifest.store:
+            raise StoreError(f"the data of {shown(self.path.name)} came from memory; go on by calling fit with run_dir")
+        return Path(os.path.normpath(self.path / self.manifest.store))
+
+    @contextmanager
+    def working(self) -> Iterator[None]:
+        """Hold the run for this process; warn where it began under other versions."""
+        with locked(self.path) as alone:
+            if not alone:
+                raise StoreError(f"another process works on the run {shown(self.path.name)}; wait for it, or stop it")
+            for name, version in versions().items():
+                began = self.manifest.versions.get(name)
+                if began != version:
+                    warnings.warn(
+                        f"the run {shown(self.path.name)} began with {name} {began} and goes on with {version}; "
+                        "its answer may differ from that of a run in one go",
+                        FernwoodWarning,
+                        stacklevel=4,
+                    )
+            yield
+
+    # Checkpoints ---------------------------------------------------------------------------------------------------
+
+    def save_checkpoint(self, arrays: Mapping[str, NDArray[np.generic]]) -> None:
+        """Write a checkpoint in place of the last one."""
+        with replaced_file(self.path / CHECKPOINT_NAME) as file:
+            np.savez(file, **{_SEAL: np.frombuffer(self._belongs.encode(), np.uint8)}, **arrays)  # type: ignore[arg-type]
+
+    def last_state(self, loop: Loop[State]) -> State:
+        """The state of the last checkpoint, or the first one where there is none."""
+        path = self.path / CHECKPOINT_NAME
+        if not path.is_file():
+            return loop.start()
+        where = shown(self.path.name)
+        damaged = f"the checkpoint of {where} is damaged; remove {CHECKPOINT_NAME} from it to begin again"
+        try:
+            with np.load(path, allow_pickle=False) as file:
+                arrays = {name: file[name] for name in file.files}
+            if arrays.pop(_SEAL).tobytes().decode() != self._belongs:
+                raise StoreError(f"the checkpoint in {where} belongs to another run; remove {CHECKPOINT_NAME} from it")
+            return loop.unpack(arrays)
+        except (ValueError, KeyError, EOFError, zipfile.BadZipFile, NotImplementedError) as error:
+            raise StoreError(damaged) from error
+
+    @property
+    def _belongs(self) -> str:
+        """Stands for the run in its checkpoints."""
+        return digest(json.dumps(asdict(self.manifest), sort_keys=True).encode())

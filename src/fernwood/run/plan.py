@@ -1,0 +1,79 @@
+"""Memory planned before a search begins: what its parts take, and how many threads fit into the budget."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from fernwood.budget import shown_size
+from fernwood.errors import BudgetError
+
+__all__ = ["SearchPlan", "plan_draws"]
+
+_LEDGER_BYTES = 200
+"""For every column of the table: kinds, checksums, order, the evidence twice over, and what deciding takes."""
+_ROW_BYTES = 400
+"""For every row in a worker: its target, its place in the tree that grows, and the nodes of that tree."""
+_SPARE_BYTES = 12 * 10**6
+"""For what is not counted: interpreter objects, thread stacks, buffers of reads."""
+
+
+class SearchPlan(NamedTuple):
+    """What a search takes, in bytes beyond what the process holds already.
+
+    Attributes
+    ----------
+    ledger : for all columns of the table, whatever the draws
+    round_ : scores of the draws of one round
+    worker : codes and trees of one thread
+    n_threads : that fit into the budget
+    """
+
+    ledger: int
+    round_: int
+    worker: int
+    n_threads: int
+
+    @property
+    def total(self) -> int:
+        """All of it at once."""
+        return self.ledger + self.round_ + self.n_threads * self.worker + _SPARE_BYTES
+
+
+def plan_draws(
+    n_rows: int, n_columns: int, n_classes: int, q: int, round_size: int, n_threads: int, budget: int | None
+) -> SearchPlan:
+    """The plan for a search that fits draws of q columns; threads are fewer than wished where the budget is small.
+
+    Parameters
+    ----------
+    n_rows, n_columns, n_classes
+        Of the table; 1 class for a target of numbers.
+    q, round_size
+        Columns in a draw, and draws in a round.
+    n_threads
+        How many are wished for.
+    budget
+        Bytes, or None for no limit.
+
+    Examples
+    --------
+    >>> plan_draws(1000, 20_000, 2, 250, 20, n_threads=8, budget=25_000_000).n_threads
+    8
+    """
+    ledger = _LEDGER_BYTES * n_columns
+    # Two runs of numbers for every column of a draw, and as many draws again in flight between threads.
+    round_ = 2 * 16 * q * round_size
+    # Codes as they come and once more row by row; the best threshold of a column is found over 256 codes by class.
+    worker = 2 * (q + 1) * n_rows + _ROW_BYTES * n_rows + 8 * 256 * n_classes
+    plan = SearchPlan(ledger, round_, worker, n_threads)
+    if budget is None or plan.total <= budget:
+        return plan
+    fitting = (budget - plan._replace(n_threads=0).total) // worker
+    if fitting < 1:
+        least = plan._replace(n_threads=1).total
+        raise BudgetError(
+            f"a memory budget of {shown_size(budget)} is too small for {n_columns:,} columns and draws of {q:,} x "
+            f"{n_rows:,} codes; at least {shown_size(least)} would do, or a smaller q",
+            least,
+        )
+    return plan._replace(n_threads=min(n_threads, int(fitting)))

@@ -1,0 +1,176 @@
+"""Selecting columns with random subspaces: from a store and settings to a result, in one run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from fernwood.kernels.ready import ensure_compiled
+from fernwood.learner.target import store_target
+from fernwood.relevance.paper import Evidence
+from fernwood.result import Facts, result_of
+from fernwood.run.directory import versions
+from fernwood.run.driving import SearchProgress, drive
+from fernwood.run.plan import plan_draws
+from fernwood.search.checks import check_table
+from fernwood.search.fitting import TreeFits
+from fernwood.search.subspace import SearchState, SubspaceSearch, start, step
+from fernwood.subspace.candidates import candidates
+from fernwood.subspace.sizes import checked_q
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from fernwood.result import Result
+    from fernwood.run.directory import RunDirectory
+    from fernwood.run.driving import SearchProgressCallback
+    from fernwood.search.settings import SubspaceSettings
+    from fernwood.store.base import Store
+
+__all__ = ["METHOD", "Selection", "SubspaceLoop", "select_by_subspaces"]
+
+METHOD = "subspace"
+
+
+class Selection(NamedTuple):
+    """What was found, and what stopped the search before its end, if anything did."""
+
+    result: Result
+    stopped_by: BaseException | None
+
+
+def select_by_subspaces(
+    store: Store,
+    settings: SubspaceSettings,
+    seed: int,
+    *,
+    n_threads: int = 1,
+    memory: int | None = None,
+    directory: RunDirectory | None = None,
+    progress: SearchProgressCallback | None = None,
+) -> Selection:
+    """Run RS or SRS on a store to its end, or until it is stopped.
+
+    Parameters
+    ----------
+    store
+        With a target.
+    settings
+        What the answer depends on, together with the store and the seed.
+    seed
+    n_threads
+        Draws that are fitted side by side; the answer does not depend on it.
+    memory
+        Bytes that the search may take beyond what the process holds; threads are fewer where it is small.
+    directory
+        Where checkpoints go, and where the search goes on from.
+    progress
+        Called with a `SearchProgress` after every round.
+
+    Raises
+    ------
+    SourceError, TargetError, ParameterError, BudgetError, StoreError
+
+    Examples
+    --------
+    >>> from fernwood.datasets import make_madelon
+    >>> import fernwood
+    >>> from fernwood.search.settings import SubspaceSettings
+    >>> table = make_madelon(200, 30, class_sep=3.0, random_state=0)
+    >>> store = fernwood.ingest(table.data, target=table.target)
+    >>> result, _ = select_by_subspaces(store, SubspaceSettings(n_iter=20), seed=0)
+    >>> result.facts.n_draws, result.facts.finished
+    (20, True)
+    """
+    target = check_table(store)
+    ids = candidates(store)
+    q = checked_q(settings.q, store.n_rows, len(ids))
+    fitting = settings.fitting(target.task)
+    n_draws = settings.draws(len(ids), q)
+    n_classes = max(len(target.classes), 1)
+    plan = plan_draws(store.n_rows, store.n_columns, n_classes, q, settings.round_size, n_threads, memory)
+    ensure_compiled("trees")
+    search = SubspaceSearch(
+        n_columns=len(ids),
+        q=q,
+        alpha=settings.alpha,
+        rule=settings.make_rule(),
+        learner=TreeFits(store, ids, store_target(store, settings.class_weight), fitting, seed),
+        seed=seed,
+        round_size=settings.round_size,
+        weighted=settings.weighted,
+        n_threads=plan.n_threads,
+    )
+    state, stopped_by = drive(SubspaceLoop(search, n_draws), directory, progress)
+    facts = Facts(
+        method=METHOD,
+        target=target.name,
+        task=target.task,
+        n_rows=store.n_rows,
+        n_columns=store.n_columns,
+        n_usable=len(ids),
+        n_draws=state.n_draws,
+        n_planned=n_draws,
+        against="probe" if search.rule.needs_probe else "",
+        seed=seed,
+        parameters={**settings.to_json(), "q": q},
+        fingerprint=store.fingerprint,
+        versions=versions(),
+    )
+    evidence = state.evidence
+    result = result_of(
+        store,
+        ids,
+        facts,
+        search.rule.judge(evidence),
+        draws=evidence.draws,
+        score=evidence.mean_importance(),
+        wins=evidence.wins,
+    )
+    return Selection(result, stopped_by)
+
+
+class SubspaceLoop:
+    """A search of random subspaces as a run sees it; a `Loop`.
+
+    Parameters
+    ----------
+    search
+    n_draws
+        When it is done.
+    """
+
+    def __init__(self, search: SubspaceSearch, n_draws: int) -> None:
+        self._search = search
+        self._n_draws = n_draws
+
+    def start(self) -> SearchState:
+        """Before the first draw."""
+        return start(self._search)
+
+    def step(self, state: SearchState) -> SearchState:
+        """One more round; the last one is cut to the draws that are left."""
+        return step(self._search, state, self._n_draws - state.n_draws)
+
+    def progress(self, state: SearchState) -> SearchProgress:
+        """How far it is."""
+        examined = int(np.count_nonzero(state.evidence.draws))
+        return SearchProgress(
+            "searching", state.n_draws, self._n_draws, "draws", len(state.found), examined, self._search.n_columns
+        )
+
+    def pack(self, state: SearchState) -> Mapping[str, NDArray[Any]]:
+        """The state as named arrays; F follows from the evidence."""
+        return {"n_draws": np.array(state.n_draws), **state.evidence._asdict()}
+
+    def unpack(self, arrays: Mapping[str, NDArray[Any]]) -> SearchState:
+        """The state from a checkpoint."""
+        blank = Evidence.none(self._search.n_columns)._asdict()
+        for name, like in blank.items():
+            if arrays[name].shape != like.shape or arrays[name].dtype != like.dtype:
+                raise ValueError(f"the checkpoint's {name} are of another shape or type")
+        evidence = Evidence(**{name: arrays[name] for name in blank})
+        return SearchState(int(arrays["n_draws"]), evidence, self._search.rule.found(evidence))
