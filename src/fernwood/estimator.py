@@ -88,8 +88,8 @@ def fit_store(
             del estimator.feature_names_in_  # of an earlier fit
         store = _in_roles(estimator, X, y, sample_weight, task)
     else:
+        target = _checked_target(estimator, y, task)  # first: checking a target alone takes feature names away
         table = _checked_table(estimator, X, reset=True)
-        target = _checked_target(estimator, y, task)
         check_consistent_length(table, target)
         _check_rows(len(target))
         weights = _checked_weights(sample_weight, len(target))
