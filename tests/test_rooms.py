@@ -30,8 +30,9 @@ ALLOWED = {
     **{room: FREE | set(FLOW[:i]) for i, room in enumerate(FLOW)},
     "run": FREE | {"sources", "store", "theory", "result"},
     "search": FREE | set(FLOW[:-1]) | {"run", "theory"},
-    "selectors": FREE | set(FLOW[:-1]) | {"run", "theory", "search"},
-    "models": FREE | set(FLOW[:-1]) | {"run", "theory", "search"},
+    "estimator": FREE | set(FLOW[:-1]) | {"run", "theory", "search"},
+    "selectors": FREE | set(FLOW[:-1]) | {"run", "theory", "search", "estimator"},
+    "models": FREE | set(FLOW[:-1]) | {"run", "theory", "search", "estimator"},
     "datasets": FREE | {"sources", "store"},
 }
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from fernwood.sources.names import Names
 
-__all__ = ["FrameSource", "is_frame"]
+__all__ = ["FrameSource", "collected", "is_frame"]
 
 
 def is_frame(table: object) -> bool:
@@ -35,6 +35,17 @@ def is_frame(table: object) -> bool:
         return True
 
 
+def collected(table: Any) -> Any:
+    """The data frame itself, or that which a lazy one stands for."""
+    import narwhals as nw
+
+    try:
+        frame = nw.from_native(table, pass_through=True)
+    except nw.exceptions.DuplicateError:
+        return table
+    return frame.collect().to_native() if isinstance(frame, nw.LazyFrame) else table
+
+
 class FrameSource(Source):
     """A data frame; column names of other types than text become text."""
 
@@ -43,12 +54,9 @@ class FrameSource(Source):
 
         self.title = "the data frame"
         table, names = _with_plain_names(table)
-        frame = nw.from_native(table)
-        if isinstance(frame, nw.LazyFrame):
-            frame = frame.collect()
-        self._frame = frame
-        self.names = ListedNames(names if names is not None else frame.columns)
-        self.n_bytes = int(frame.estimated_size())
+        self._frame = nw.from_native(collected(table), eager_only=True)
+        self.names = ListedNames(names if names is not None else self._frame.columns)
+        self.n_bytes = int(self._frame.estimated_size())
 
     @contextmanager
     def reading(self, columns: NDArray[np.int64], workspace: Workspace) -> Iterator[Reader]:  # noqa: ARG002

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from fernwood.store.describe import Description
     from fernwood.store.roles import Roles, Target
-    from fernwood.store.view import RowView
+    from fernwood.store.view import RoleView, RowView
 
 __all__ = ["Store"]
 
@@ -207,6 +207,21 @@ class Store(ABC):
         from fernwood.store.view import RowView
 
         return RowView(self, mask)
+
+    def with_roles(self, roles: Roles) -> RoleView:
+        """The same rows and columns with another target, other weights and groups, as a store that copies nothing.
+
+        Examples
+        --------
+        >>> import numpy as np, fernwood
+        >>> from fernwood.store.roles import Roles
+        >>> store = fernwood.ingest(np.eye(3), target=[0, 1, 0])
+        >>> store.with_roles(Roles(weights=np.ones(3))).target is None
+        True
+        """
+        from fernwood.store.view import RoleView
+
+        return RoleView(self, roles)
 
     def describe(self) -> Description:
         """What the store holds, in numbers."""

@@ -12,6 +12,8 @@ from fernwood.errors import TargetError, shown
 from fernwood.sources.base import Kind
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from fernwood.sources.base import Band
@@ -64,6 +66,12 @@ class Roles:
             self.weights[rows] if self.weights is not None else None,
             self.groups[rows] if self.groups is not None else None,
         )
+
+    def row_bytes(self) -> Iterator[bytes]:
+        """What the rows say, for fingerprints: the name and the values of every role."""
+        table = self.to_table()
+        for name, column in zip(table.column_names, table.columns, strict=True):
+            yield name.encode() + column.to_numpy().tobytes()
 
     def to_table(self) -> pa.Table:
         """The roles as an Arrow table, a row each."""
@@ -126,7 +134,9 @@ def make_target(band: Band, name: str, task: Task | None) -> Target:
     if len(distinct) < 2:
         label = band.labels[0][int(distinct[0])].as_py() if 0 in band.labels and len(distinct) else None
         only = shown(label) if label is not None else f"{distinct[0]:g}" if len(distinct) else "nothing"
-        raise TargetError(f"the target {shown(name)} is {only} in every row; it needs at least two different values")
+        raise TargetError(
+            f"the target {shown(name)} is {only} in every row; it needs at least two different values, or classes"
+        )
     if task is None:
         task = _likely_task(distinct, kind, len(values))
     if task == "regression":

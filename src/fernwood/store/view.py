@@ -1,4 +1,4 @@
-"""Some rows of a store, as a store: cross-validation without copies."""
+"""Other looks at a store, as stores that copy no codes: some of its rows, or all of them in other roles."""
 
 from __future__ import annotations
 
@@ -14,12 +14,37 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["RowView"]
+    from fernwood.store.roles import Roles
+
+__all__ = ["RoleView", "RowView"]
 
 _BLOCK_BYTES = 2**20
 
 
-class RowView(Store):
+class _View(Store):
+    """What views have in common: the columns of the store behind them."""
+
+    def __init__(self, store: Store, n_rows: int, roles: Roles, content: bytes) -> None:
+        self._store = store
+        self.n_rows = n_rows
+        self.n_columns = store.n_columns
+        self.names = store.names
+        self.roles = roles
+        self.notes = store.notes
+        self.fingerprint = digest(store.fingerprint.encode() + content)
+
+    def _field(self, name: str) -> pa.ChunkedArray:
+        return self._store._field(name)  # noqa: SLF001
+
+    def _records(self, ids: NDArray[np.int64]) -> pa.Table:
+        return self._store._records(ids)  # noqa: SLF001
+
+    def verify(self) -> None:
+        """Check the store behind the view."""
+        self._store.verify()
+
+
+class RowView(_View):
     """The columns of a store for some of its rows; bins, counts of missing values and checksums are those of the whole.
 
     Parameters
@@ -39,14 +64,8 @@ class RowView(Store):
         chosen = chosen.astype(np.int64)
         if chosen.ndim != 1 or (len(chosen) and not (chosen.min() >= 0 and chosen.max() < store.n_rows)):
             raise ParameterError(f"rows must be numbers from 0 to {store.n_rows - 1}, or a mask")
-        self._store = store
+        super().__init__(store, len(chosen), store.roles.take(chosen), chosen.tobytes())
         self._chosen = chosen
-        self.n_rows = len(chosen)
-        self.n_columns = store.n_columns
-        self.names = store.names
-        self.roles = store.roles.take(chosen)
-        self.notes = store.notes
-        self.fingerprint = digest(store.fingerprint.encode() + chosen.tobytes())
 
     @property
     def n_bytes(self) -> int:
@@ -63,12 +82,30 @@ class RowView(Store):
             np.take(self._store.read(positions[part]), self._chosen, axis=1, out=out[part], mode="clip")
         return out
 
-    def _field(self, name: str) -> pa.ChunkedArray:
-        return self._store._field(name)  # noqa: SLF001
 
-    def _records(self, ids: NDArray[np.int64]) -> pa.Table:
-        return self._store._records(ids)  # noqa: SLF001
+class RoleView(_View):
+    """The rows and columns of a store with another target, other weights and groups.
 
-    def verify(self) -> None:
-        """Check the store behind the view."""
-        self._store.verify()
+    Parameters
+    ----------
+    store
+    roles : of its rows
+    """
+
+    def __init__(self, store: Store, roles: Roles) -> None:
+        for what, values in (("target", roles.target), ("weights", roles.weights), ("groups", roles.groups)):
+            if values is not None and len(values) != store.n_rows:
+                raise ParameterError(
+                    f"the {what} has {len(values)} values and the store has {store.n_rows} rows; they must agree"
+                )
+        content = repr(roles.to_json()).encode() + b"".join(roles.row_bytes())
+        super().__init__(store, store.n_rows, roles, content)
+
+    @property
+    def n_bytes(self) -> int:
+        """Bytes of memory that the view takes by itself."""
+        return int(self.roles.to_table().nbytes)
+
+    def read(self, ids: ArrayLike, out: NDArray[np.uint8] | None = None) -> NDArray[np.uint8]:
+        """The codes of some columns."""
+        return self._store.read(ids, out)

@@ -67,9 +67,8 @@ class StoreWriter(ABC):
         whole = hashlib.blake2b(repr((self.n_rows, self.n_columns, roles.to_json())).encode(), digest_size=16)
         for content in self._content.values():
             whole.update(content.digest())
-        table = roles.to_table()
-        for name, column in zip(table.column_names, table.columns, strict=True):
-            whole.update(name.encode() + column.to_numpy().tobytes())
+        for part in roles.row_bytes():
+            whole.update(part)
         return whole.hexdigest()
 
     @abstractmethod

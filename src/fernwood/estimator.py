@@ -1,0 +1,217 @@
+"""What our scikit-learn classes share: any table becomes a store, under scikit-learn's checks and ours.
+
+>>> import numpy as np
+>>> from sklearn.base import BaseEstimator
+>>> estimator = BaseEstimator()
+>>> fit_store(estimator, np.arange(12.0).reshape(4, 3) % 5, ["a", "b", "a", "b"], task="classification")
+<MemoryStore: 4 rows, 3 columns>
+>>> estimator.n_features_in_
+3
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_array, check_consistent_length
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
+
+from fernwood.errors import ParameterError, SourceError, TargetError, shown
+from fernwood.sources.arrays import array_band
+from fernwood.sources.frames import collected, is_frame
+from fernwood.store.base import Store
+from fernwood.store.ingest import ingest
+from fernwood.store.roles import Roles, make_target
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from sklearn.utils import Tags
+
+    from fernwood.store.roles import Task
+
+__all__ = ["TableEstimator", "class_labels", "fit_store", "n_threads", "new_table"]
+
+_FEWEST_ROWS = 4
+_FEWEST_COLUMNS = 2
+
+
+class TableEstimator(BaseEstimator):  # type: ignore[misc]
+    """An estimator that takes tables with missing values, sparse ones too, and needs a target."""
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        tags.target_tags.required = True
+        return tags
+
+
+def fit_store(
+    estimator: Any,
+    X: Any,  # noqa: N803
+    y: Any,
+    *,
+    sample_weight: Any = None,
+    task: Task | None = None,
+    memory: int | str | None = None,
+) -> Store:
+    """The store that an estimator is fitted on, checked; `n_features_in_` and `feature_names_in_` are set.
+
+    Parameters
+    ----------
+    estimator
+        Gets the attributes, as scikit-learn sets them. A store has names by itself: it sets no `feature_names_in_`.
+    X
+        A `Store`; a data frame, whose text, categories, booleans and dates stay what they are; a SciPy sparse matrix;
+        or anything like an array of numbers. NaN is missing.
+    y
+        The target, one value for every row; of a store, None means its own target.
+    sample_weight
+        A weight for every row; of a store, None means its own weights.
+    task : {"classification", "regression"}, optional
+        What the target asks for; by default as `fernwood.ingest` tells it.
+    memory
+        What making the store may take; see `fernwood.ingest`.
+
+    Notes
+    -----
+    Peak memory: a byte a cell for the store, and what `fernwood.ingest` takes; nothing for a store, and none of `X` is
+    copied unless it is a sparse matrix of another format than CSC.
+    """
+    if isinstance(X, Store):
+        estimator.n_features_in_ = X.n_columns
+        if hasattr(estimator, "feature_names_in_"):
+            del estimator.feature_names_in_  # of an earlier fit
+        store = _in_roles(estimator, X, y, sample_weight, task)
+    else:
+        target = _checked_target(estimator, y, task)  # first: checking a target alone takes feature names away
+        table = _checked_table(estimator, X, reset=True)
+        check_consistent_length(table, target)
+        _check_rows(len(target))
+        weights = _checked_weights(sample_weight, len(target))
+        store = ingest(table, target=target, task=task, weights=weights, memory=memory)
+    _check_store(store, task)
+    return store
+
+
+def new_table(estimator: Any, X: Any) -> Any:  # noqa: N803
+    """A table to predict from, checked as scikit-learn does: the columns that the estimator was fitted on."""
+    if isinstance(X, Store):
+        return X
+    if is_frame(X) and not hasattr(estimator, "feature_names_in_"):
+        return collected(X)  # columns are found by name, wherever they stand
+    return _checked_table(estimator, X, reset=False)
+
+
+def class_labels(store: Store, y: Any) -> NDArray[Any]:
+    """The classes of a store's target in order, of the type that `y` has; None: of the type that the store keeps."""
+    if y is not None:
+        return np.unique(np.asarray(y))
+    return np.array(store.target.classes if store.target is not None else ())
+
+
+def n_threads(n_jobs: int | None) -> int:
+    """How many threads `n_jobs` means, as joblib counts: None is 1 or what the context says, −1 all processors.
+
+    Examples
+    --------
+    >>> n_threads(None), n_threads(3)
+    (1, 3)
+    """
+    try:
+        return int(effective_n_jobs(n_jobs))
+    except (ValueError, TypeError) as error:
+        raise ParameterError(
+            f"n_jobs is {n_jobs!r}; give a number of threads from 1 on, −1 for all processors, or None"
+        ) from error
+
+
+def _checked_table(estimator: Any, X: Any, *, reset: bool) -> Any:  # noqa: N803
+    """A table that scikit-learn has nothing against; the estimator's features are set, or compared."""
+    if is_frame(X):
+        frame = collected(X)
+        validate_data(estimator, frame, reset=reset, skip_check_array=True)
+        return frame
+    if isinstance(X, np.memmap) and X.ndim == 2 and X.size and X.dtype.kind in "biuf":
+        # Looked at band by band later: a look at all of it now would make all of it resident.
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+        return X
+    return validate_data(estimator, X, reset=reset, accept_sparse="csc", dtype="numeric", ensure_all_finite="allow-nan")
+
+
+def _checked_target(estimator: Any, y: Any, task: Task | None) -> NDArray[Any]:
+    if y is None:
+        raise TargetError(
+            f"{type(estimator).__name__} requires y to be passed, but the target y is None; give one value a row"
+        )
+    target: NDArray[Any] = validate_data(estimator, y=y, y_numeric=task == "regression")
+    if task == "classification":
+        check_classification_targets(target)
+    return target
+
+
+def _checked_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:
+    if sample_weight is None:
+        return None
+    weights: NDArray[np.float64] = check_array(
+        sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight", allow_nd=True
+    )
+    if weights.shape != (n_rows,):
+        raise ParameterError(f"sample_weight has shape {weights.shape}; give one number for each of the {n_rows} rows")
+    if (weights < 0).any():
+        raise ParameterError(f"a weight in sample_weight is {weights.min():g}; weights must be numbers from zero on")
+    if not weights.any():
+        raise ParameterError("sample_weight is zero in every row; give at least one row a weight above zero")
+    return weights
+
+
+def _in_roles(estimator: Any, store: Store, y: Any, sample_weight: Any, task: Task | None) -> Store:
+    """A store with its own target and weights, or with those given."""
+    _check_rows(store.n_rows)
+    own = store.roles
+    if y is None and own.target is None:
+        raise TargetError("the store has no target and y is None; give y, or make the store with a target")
+    if y is None and task in (None, own.target.task if own.target else None) and sample_weight is None:
+        return store
+    target, weights = own.target, _checked_weights(sample_weight, store.n_rows)
+    if y is not None:
+        values = _checked_target(estimator, y, task)
+        if len(values) != store.n_rows:
+            raise TargetError(f"y has {len(values)} values and the store has {store.n_rows} rows; they must agree")
+        target = make_target(array_band(values[:, None], "y"), "target", task)
+    elif target is not None and task not in (None, target.task):
+        raise TargetError(
+            f"the target {shown(target.name)} of the store asks for {target.task} and {type(estimator).__name__} does "
+            f"{task}; take the other estimator, or give y"
+        )
+    return store.with_roles(Roles(target, own.weights if weights is None else weights, own.groups))
+
+
+def _check_rows(n_rows: int) -> None:
+    if n_rows < _FEWEST_ROWS:
+        raise SourceError(f"X has too few rows (n_samples = {n_rows}); at least {_FEWEST_ROWS} are needed, give more")
+
+
+def _check_store(store: Store, task: Task | None) -> None:
+    n_usable = int(np.count_nonzero(store.usable))
+    if n_usable < _FEWEST_COLUMNS:
+        raise SourceError(
+            f"{n_usable} of the columns (n_features = {store.n_columns}) differ between rows; at least "
+            f"{_FEWEST_COLUMNS} must: give more columns"
+        )
+    target = store.target
+    if target is None or target.task != "classification":
+        return
+    n_classes = len(np.unique(target.values))
+    if n_classes < 2:
+        raise TargetError(f"the target {shown(target.name)} has one class only in these rows; it needs two or more")
+    if n_classes > store.n_rows / 2:
+        way_out = "task='regression'" if task is None else "a regressor"
+        raise TargetError(
+            f"the target {shown(target.name)} has {n_classes} classes in {store.n_rows} rows, as an identifier has; "
+            f"give another target, or use {way_out} if it is a number"
+        )
