@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         StoreError,
         TargetError,
     )
+    from fernwood.selectors import SubspaceSelector
     from fernwood.store import Store, ingest, open_store as open  # noqa: A004
 
 # Public names and where they live; a name is loaded when it is first used (PEP 562), so that importing is light.
@@ -28,6 +29,7 @@ _HOMES = {
     "SourceError": "fernwood.errors",
     "Store": "fernwood.store",
     "StoreError": "fernwood.errors",
+    "SubspaceSelector": "fernwood.selectors",
     "TargetError": "fernwood.errors",
     "ingest": "fernwood.store",
     "open": "fernwood.store:open_store",
@@ -42,6 +44,7 @@ __all__ = [
     "SourceError",
     "Store",
     "StoreError",
+    "SubspaceSelector",
     "TargetError",
     "__version__",
     "ingest",

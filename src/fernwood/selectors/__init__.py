@@ -1,0 +1,7 @@
+"""Selectors in scikit-learn's manner."""
+
+from __future__ import annotations
+
+from fernwood.selectors.subspace import SubspaceSelector
+
+__all__ = ["SubspaceSelector"]
