@@ -1,4 +1,4 @@
-"""Random subspaces: what the loop costs beside its trees, and how well sequential ones do where the paper's slides tell."""
+"""Random subspaces: what the loop costs beside its trees, how well sequential ones do on Madelon, and the demo."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """What a search of random subspaces spends outside of kernels: draws of 250 of 20 000 columns, 1000 rows, one thread.
 
-Time inside the compiled kernels that grow trees is summed; the rest of the wall time is overhead: drawing, reading codes
-from a store in memory, dealing the probe, adding up evidence, deciding. With one tree a draw (the paper's) and with the
+Time inside the compiled kernels that grow trees is summed; the rest of the wall time is overhead: drawing, reading
+codes from a store in memory, dealing the probe, adding up evidence, deciding. With one tree a draw and with the
 default. Prints JSON.
 """
 

@@ -20,6 +20,7 @@ def _compile_text() -> None:
 
 
 def _compile_trees() -> None:
+    from fernwood.kernels.drawing import draw_beside, draw_places, draw_weighted
     from fernwood.kernels.growing import grow_tree, lay_wide
     from fernwood.kernels.histograms import Target
     from fernwood.kernels.impurity import GINI, make_measure
@@ -37,6 +38,8 @@ def _compile_trees() -> None:
     add_entries(tree, find_leaves(tree, codes, rows), np.zeros((4, 2)))
     find_leaves_permuted(tree, codes, rows, 0, rows)
     fair_decreases(tree, codes, target, rows, GINI, 1)
+    draw_beside(state, 9, draw_places(state, 9, 2), 4)
+    draw_weighted(state, np.ones(3), 2)
     shuffle(state, rows, 4)
     sample_with_replacement(state, 4, rows)
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
+from fernwood import seeds
 from fernwood.learner.many import in_order
 from fernwood.relevance.paper import Evidence
-from fernwood.seeds import generator
 from fernwood.subspace.sequential import draw_subspace
 
 if TYPE_CHECKING:
@@ -97,8 +97,8 @@ def fit_round(search: SubspaceSearch, state: SearchState, most: int | None = Non
     size = search.round_size if most is None else min(search.round_size, most)
 
     def fit(number: int) -> Draw:
-        rng = generator(search.seed, _DRAWS, number)
-        columns = draw_subspace(search.n_columns, state.found, search.q, search.alpha, rng, weights)
+        address = seeds.state(search.seed, _DRAWS, number)
+        columns = draw_subspace(search.n_columns, state.found, search.q, search.alpha, address, weights)
         return Draw(number, columns, search.learner(columns, number))
 
     return list(in_order(fit, range(state.n_draws, state.n_draws + size), search.n_threads))
