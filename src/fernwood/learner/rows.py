@@ -58,7 +58,8 @@ class RowSampling:
     @property
     def leaves_some_out(self) -> bool:
         """Whether there are rows, as a rule, that a tree does not grow on."""
-        return self.with_replacement or self.size not in (None, 1.0)
+        whole = isinstance(self.size, float) and self.size == 1  # the integer 1 is one row
+        return self.with_replacement or not (self.size is None or whole)
 
     def draw(self, n_rows: int, seed: int, *address: int) -> DrawnRows:
         """The rows at an address below a seed."""
