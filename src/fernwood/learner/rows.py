@@ -65,7 +65,7 @@ class RowSampling:
         """The rows at an address below a seed."""
         if not self.leaves_some_out:
             return DrawnRows(None, np.empty(0, np.int32))
-        size = self._number(n_rows)
+        size = self.number(n_rows)
         if self.with_replacement:
             grown = bootstrap(n_rows, seeds.state(seed, *address), size)
         else:
@@ -75,7 +75,8 @@ class RowSampling:
         kept[grown] = False
         return DrawnRows(grown, np.flatnonzero(kept).astype(np.int32))
 
-    def _number(self, n_rows: int) -> int:
+    def number(self, n_rows: int) -> int:
+        """How many rows are drawn of so many."""
         if self.size is None:
             return n_rows
         if isinstance(self.size, float):

@@ -26,7 +26,8 @@ class TreeTarget(NamedTuple):
     Attributes
     ----------
     kernel : Target
-        Labels are numbered in the order in which classes first appear, so that nothing depends on their names.
+        Labels are numbered in the order in which classes first appear in rows that count, so that nothing depends on
+        their names.
         Values are centred, divided by `unit` and rounded to a grid on which every sum is exact. Weights are multiplied
         by a power of two, for the same reason.
     classes : array
@@ -69,13 +70,15 @@ def class_target(
         raise TargetError(f"the target has shape {given.shape}; give one class for every row")
     if given.dtype.kind == "f" and not np.isfinite(given).all():
         raise TargetError("the target has missing or infinite values; drop those rows")
-    classes, first, codes = np.unique(given, return_index=True, return_inverse=True)
+    amounts = _checked_weights(weights, len(given))
+    counted_first = np.argsort(amounts <= 0, kind="stable")
+    classes, first, codes = np.unique(given[counted_first], return_index=True, return_inverse=True)
     by_appearance = np.argsort(first)
     rank = np.empty(len(classes), np.int32)
     rank[by_appearance] = np.arange(len(classes), dtype=np.int32)
-    numbered = rank[codes.reshape(-1)]
+    numbered = np.empty(len(given), np.int32)
+    numbered[counted_first] = rank[codes.reshape(-1)]
     classes = classes[by_appearance]
-    amounts = _checked_weights(weights, len(given))
     if class_weights is not None:
         amounts = amounts * _class_weights(class_weights, classes, numbered, amounts)[numbered]
     kernel = Target(numbered, np.zeros(len(given)), _on_grid(amounts), True, bool((amounts != 1).any()))
@@ -97,7 +100,7 @@ def value_target(values: ArrayLike, weights: ArrayLike | None = None) -> TreeTar
         raise TargetError("the target has missing or infinite values; drop those rows")
     amounts = _checked_weights(weights, len(given))
     centre = float(np.average(given, weights=amounts))
-    largest = float(np.abs(given - centre).max())
+    largest = float(np.abs(given - centre)[amounts > 0].max())
     unit = 2.0 ** math.ceil(math.log2(largest)) if largest > 0 else 1.0
     step = 2.0 ** (math.ceil(math.log2(len(given) + 1)) - 52)
     grid = np.rint((given - centre) / unit / step) * step
