@@ -145,7 +145,7 @@ def _checked_weights(weights: ArrayLike | None, n_rows: int) -> NDArray[np.float
         raise ParameterError(f"the smallest weight is {amounts.min()}; weights must be numbers from zero on")
     if not (amounts > 0).any():
         raise ParameterError("all weights are zero; give at least one row a positive weight")
-    return amounts
+    return np.ones(n_rows) if (amounts == amounts[0]).all() else amounts  # all alike is none at all
 
 
 def _class_weights(
@@ -153,15 +153,15 @@ def _class_weights(
 ) -> NDArray[np.float64]:
     if isinstance(given, str):
         if given != "balanced":
-            raise ParameterError(f"class_weights is {given!r}; give a mapping from classes to weights, or 'balanced'")
+            raise ParameterError(f"class_weight is {given!r}; give a mapping from classes to weights, or 'balanced'")
         sizes = np.bincount(labels, weights, len(classes))
         return np.asarray(weights.sum() / (len(classes) * np.where(sizes > 0, sizes, 1.0)))
     unknown = set(given) - set(classes.tolist())
     if unknown:
-        raise ParameterError(f"class_weights names {min(map(str, unknown))!r}, which no row has; leave it out")
+        raise ParameterError(f"class_weight names {min(map(str, unknown))!r}, which no row has; leave it out")
     out = np.array([float(given.get(c, 1.0)) for c in classes.tolist()])
     if not np.isfinite(out).all() or (out < 0).any() or not out.any():
-        raise ParameterError(f"class_weights has a weight of {out.min()}; weights must be numbers from zero on")
+        raise ParameterError(f"class_weight has a weight of {out.min()}; weights must be numbers from zero on")
     return out
 
 
