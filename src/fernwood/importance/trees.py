@@ -16,13 +16,13 @@ tree; for a column that tells something, it is the plain decrease less a correct
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fernwood import seeds
 from fernwood.errors import ParameterError
-from fernwood.kernels.predicting import add_entries, fair_decreases, find_leaves, find_leaves_permuted
+from fernwood.kernels.predicting import fair_decreases, find_leaves, find_leaves_permuted
 from fernwood.kernels.random import shuffle
 
 if TYPE_CHECKING:
@@ -96,11 +96,13 @@ def permutation_loss(
     chosen = _some_rows(rows)
     places = np.arange(len(codes)) if addresses is None else np.asarray(addresses)
     out = np.zeros(len(codes))
-    before = _loss(tree, find_leaves(tree, codes, chosen), target, chosen)
+    said = _answers(tree, target)
+    before = _loss(said[find_leaves(tree, codes, chosen)], target, chosen)
     for column in np.unique(tree.column[tree.column >= 0]).tolist():
         others = chosen.copy()
         shuffle(seeds.state(seed, *address, int(places[column])), others, len(others))
-        out[column] = _loss(tree, find_leaves_permuted(tree, codes, chosen, column, others), target, chosen) - before
+        after = _loss(said[find_leaves_permuted(tree, codes, chosen, column, others)], target, chosen)
+        out[column] = after - before
     return out
 
 
@@ -111,12 +113,21 @@ def _some_rows(rows: ArrayLike) -> NDArray[np.int32]:
     return chosen
 
 
-def _loss(tree: Tree, leaves: NDArray[np.int32], target: TreeTarget, rows: NDArray[np.int32]) -> float:
-    kernel = target.kernel
-    if not kernel.classes:
-        out = np.zeros((len(rows), 1))
-        add_entries(tree, leaves, out)
-        return float(np.mean((out[:, 0] - kernel.values[rows]) ** 2))
-    shares = np.zeros((len(rows), len(target.classes)))
-    add_entries(tree, leaves, shares)
-    return float(np.mean(shares.argmax(axis=1) != kernel.labels[rows]))
+def _answers(tree: Tree, target: TreeTarget) -> NDArray[Any]:
+    """What every leaf says of its rows: the mean, or the class with the largest share, of equal ones the first."""
+    out = np.zeros(len(tree.column), np.int32 if target.kernel.classes else np.float64)
+    sizes = np.where(tree.column < 0, tree.end - tree.begin, 0)
+    leaf = np.repeat(np.arange(len(sizes)), sizes)
+    entry = np.repeat(tree.begin - np.cumsum(sizes) + sizes, sizes) + np.arange(len(leaf))
+    if not target.kernel.classes:
+        out[leaf] = tree.entry_value[entry]
+        return out
+    worst_first = np.lexsort((-tree.entry_class[entry], tree.entry_value[entry], leaf))
+    out[leaf[worst_first]] = tree.entry_class[entry[worst_first]]  # the last one written stays
+    return out
+
+
+def _loss(answers: NDArray[Any], target: TreeTarget, rows: NDArray[np.int32]) -> float:
+    if target.kernel.classes:
+        return float(np.mean(answers != target.kernel.labels[rows]))
+    return float(np.mean((answers - target.kernel.values[rows]) ** 2))

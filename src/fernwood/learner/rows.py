@@ -58,13 +58,14 @@ class RowSampling:
     @property
     def leaves_some_out(self) -> bool:
         """Whether there are rows, as a rule, that a tree does not grow on."""
-        return self.with_replacement or self.size not in (None, 1.0)
+        whole = isinstance(self.size, float) and self.size == 1  # the integer 1 is one row
+        return self.with_replacement or not (self.size is None or whole)
 
     def draw(self, n_rows: int, seed: int, *address: int) -> DrawnRows:
         """The rows at an address below a seed."""
         if not self.leaves_some_out:
             return DrawnRows(None, np.empty(0, np.int32))
-        size = self._number(n_rows)
+        size = self.number(n_rows)
         if self.with_replacement:
             grown = bootstrap(n_rows, seeds.state(seed, *address), size)
         else:
@@ -74,7 +75,8 @@ class RowSampling:
         kept[grown] = False
         return DrawnRows(grown, np.flatnonzero(kept).astype(np.int32))
 
-    def _number(self, n_rows: int) -> int:
+    def number(self, n_rows: int) -> int:
+        """How many rows are drawn of so many."""
         if self.size is None:
             return n_rows
         if isinstance(self.size, float):

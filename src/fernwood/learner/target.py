@@ -26,7 +26,8 @@ class TreeTarget(NamedTuple):
     Attributes
     ----------
     kernel : Target
-        Labels are numbered in the order in which classes first appear, so that nothing depends on their names.
+        Labels are numbered in the order in which classes first appear in rows that count, so that nothing depends on
+        their names.
         Values are centred, divided by `unit` and rounded to a grid on which every sum is exact. Weights are multiplied
         by a power of two, for the same reason.
     classes : array
@@ -69,13 +70,15 @@ def class_target(
         raise TargetError(f"the target has shape {given.shape}; give one class for every row")
     if given.dtype.kind == "f" and not np.isfinite(given).all():
         raise TargetError("the target has missing or infinite values; drop those rows")
-    classes, first, codes = np.unique(given, return_index=True, return_inverse=True)
+    amounts = _checked_weights(weights, len(given))
+    counted_first = np.argsort(amounts <= 0, kind="stable")
+    classes, first, codes = np.unique(given[counted_first], return_index=True, return_inverse=True)
     by_appearance = np.argsort(first)
     rank = np.empty(len(classes), np.int32)
     rank[by_appearance] = np.arange(len(classes), dtype=np.int32)
-    numbered = rank[codes.reshape(-1)]
+    numbered = np.empty(len(given), np.int32)
+    numbered[counted_first] = rank[codes.reshape(-1)]
     classes = classes[by_appearance]
-    amounts = _checked_weights(weights, len(given))
     if class_weights is not None:
         amounts = amounts * _class_weights(class_weights, classes, numbered, amounts)[numbered]
     kernel = Target(numbered, np.zeros(len(given)), _on_grid(amounts), True, bool((amounts != 1).any()))
@@ -97,7 +100,7 @@ def value_target(values: ArrayLike, weights: ArrayLike | None = None) -> TreeTar
         raise TargetError("the target has missing or infinite values; drop those rows")
     amounts = _checked_weights(weights, len(given))
     centre = float(np.average(given, weights=amounts))
-    largest = float(np.abs(given - centre).max())
+    largest = float(np.abs(given - centre)[amounts > 0].max())
     unit = 2.0 ** math.ceil(math.log2(largest)) if largest > 0 else 1.0
     step = 2.0 ** (math.ceil(math.log2(len(given) + 1)) - 52)
     grid = np.rint((given - centre) / unit / step) * step
@@ -142,7 +145,7 @@ def _checked_weights(weights: ArrayLike | None, n_rows: int) -> NDArray[np.float
         raise ParameterError(f"the smallest weight is {amounts.min()}; weights must be numbers from zero on")
     if not (amounts > 0).any():
         raise ParameterError("all weights are zero; give at least one row a positive weight")
-    return amounts
+    return np.ones(n_rows) if (amounts == amounts[0]).all() else amounts  # all alike is none at all
 
 
 def _class_weights(
@@ -150,15 +153,15 @@ def _class_weights(
 ) -> NDArray[np.float64]:
     if isinstance(given, str):
         if given != "balanced":
-            raise ParameterError(f"class_weights is {given!r}; give a mapping from classes to weights, or 'balanced'")
+            raise ParameterError(f"class_weight is {given!r}; give a mapping from classes to weights, or 'balanced'")
         sizes = np.bincount(labels, weights, len(classes))
         return np.asarray(weights.sum() / (len(classes) * np.where(sizes > 0, sizes, 1.0)))
     unknown = set(given) - set(classes.tolist())
     if unknown:
-        raise ParameterError(f"class_weights names {min(map(str, unknown))!r}, which no row has; leave it out")
+        raise ParameterError(f"class_weight names {min(map(str, unknown))!r}, which no row has; leave it out")
     out = np.array([float(given.get(c, 1.0)) for c in classes.tolist()])
     if not np.isfinite(out).all() or (out < 0).any() or not out.any():
-        raise ParameterError(f"class_weights has a weight of {out.min()}; weights must be numbers from zero on")
+        raise ParameterError(f"class_weight has a weight of {out.min()}; weights must be numbers from zero on")
     return out
 
 

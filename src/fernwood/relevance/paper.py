@@ -135,7 +135,8 @@ class ProbeRule:
         return _verdicts(cases, list(Decision), reasons)
 
     def _ahead(self, evidence: Evidence) -> NDArray[np.bool_]:
-        return np.asarray(evidence.wins >= self.share * evidence.draws)
+        # A quotient and not a product: eleven wins in twenty are 0.55, while 0.55 * 20 is above eleven in doubles.
+        return np.asarray(evidence.wins / np.maximum(evidence.draws, 1) >= self.share)
 
 
 def _verdicts(cases: list[NDArray[np.bool_]], decisions: list[Decision], reasons: tuple[str, ...]) -> Verdicts:

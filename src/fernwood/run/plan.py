@@ -26,21 +26,32 @@ class SearchPlan(NamedTuple):
     round_ : scores of the draws of one round
     worker : codes and trees of one thread
     n_threads : that fit into the budget
+    held : by the table itself, where it was brought into memory under the same budget
     """
 
     ledger: int
     round_: int
     worker: int
     n_threads: int
+    held: int = 0
 
     @property
     def total(self) -> int:
         """All of it at once."""
-        return self.ledger + self.round_ + self.n_threads * self.worker + _SPARE_BYTES
+        return self.held + self.ledger + self.round_ + self.n_threads * self.worker + _SPARE_BYTES
 
 
 def plan_draws(
-    n_rows: int, n_columns: int, n_classes: int, q: int, round_size: int, n_threads: int, budget: int | None
+    n_rows: int,
+    n_columns: int,
+    n_classes: int,
+    q: int,
+    round_size: int,
+    n_threads: int,
+    budget: int | None,
+    *,
+    held: int = 0,
+    scoring: int = 0,
 ) -> SearchPlan:
     """The plan for a search that fits draws of q columns; threads are fewer than wished where the budget is small.
 
@@ -54,6 +65,10 @@ def plan_draws(
         How many are wished for.
     budget
         Bytes, or None for no limit.
+    held
+        Bytes of it that the table takes.
+    scoring
+        Bytes that a worker takes to score columns.
 
     Examples
     --------
@@ -65,7 +80,8 @@ def plan_draws(
     round_ = 2 * 16 * q * round_size
     # Codes as they come and once more row by row; the best threshold of a column is found over 256 codes by class.
     worker = 2 * (q + 1) * n_rows + _ROW_BYTES * n_rows + 8 * 256 * n_classes
-    plan = SearchPlan(ledger, round_, worker, n_threads)
+    worker += scoring
+    plan = SearchPlan(ledger, round_, worker, n_threads, held)
     if budget is None or plan.total <= budget:
         return plan
     fitting = (budget - plan._replace(n_threads=0).total) // worker

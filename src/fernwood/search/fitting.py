@@ -13,7 +13,7 @@ import numpy as np
 from fernwood import seeds
 from fernwood.errors import ParameterError
 from fernwood.importance.trees import impurity_decrease, out_of_sample_decrease, permutation_loss
-from fernwood.learner.rows import RowSampling
+from fernwood.learner.rows import DrawnRows, RowSampling
 from fernwood.learner.settings import TreeSettings, is_integer
 from fernwood.learner.trees import Tree, grow
 from fernwood.search.subspace import Scores
@@ -21,7 +21,6 @@ from fernwood.search.subspace import Scores
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from fernwood.learner.rows import DrawnRows
     from fernwood.learner.target import TreeTarget
     from fernwood.store.base import Store
 
@@ -99,6 +98,14 @@ class TreeFits:
         self._target = target
         self._settings = settings
         self._seed = seed
+        # Rows of weight zero take no part: neither in a tree, nor in a score, nor in the probe.
+        self._counted = np.flatnonzero(target.kernel.weights > 0).astype(np.int32)
+        rows, n_counted = settings.rows, len(self._counted)
+        if settings.importance != "impurity" and not rows.with_replacement and rows.number(n_counted) == n_counted:
+            raise ParameterError(
+                f"max_samples is {rows.size!r}, which is all of the {n_counted} rows, and importance is "
+                f"{settings.importance!r}, which is measured on rows left out; give fewer, or bootstrap=True"
+            )
 
     def __call__(self, columns: NDArray[np.int64], draw: int) -> Scores:
         """Importances of these columns, in the order given, and of the probe."""
@@ -110,13 +117,14 @@ class TreeFits:
         if probed:
             rng = seeds.generator(self._seed, _PROBE, draw)
             model = int(rng.integers(len(ids)))
-            codes[-1] = rng.permutation(codes[model])
+            codes[-1] = codes[model]
+            codes[-1, self._counted] = rng.permutation(codes[model, self._counted])
             kinds = np.append(kinds, kinds[model])
             addresses = np.append(addresses, rng.integers(2**64, dtype=np.uint64))
         total = np.zeros(len(codes))
         trees = []
         for number in range(self._settings.n_trees):
-            rows = self._settings.rows.draw(self._store.n_rows, self._seed, _ROWS, draw, number)
+            rows = self._rows(draw, number)
             tree = grow(
                 codes,
                 self._target,
@@ -131,6 +139,10 @@ class TreeFits:
                 trees.append(tree)
         total /= self._settings.n_trees
         return Scores(total[: len(ids)], float(total[-1]) if probed else 0.0, tuple(trees))
+
+    def _rows(self, draw: int, number: int) -> DrawnRows:
+        drawn = self._settings.rows.draw(len(self._counted), self._seed, _ROWS, draw, number)
+        return DrawnRows(None if drawn.grown is None else self._counted[drawn.grown], self._counted[drawn.left_out])
 
     def _importance(
         self,

@@ -13,7 +13,7 @@ from fernwood.result import Facts, result_of
 from fernwood.run.directory import versions
 from fernwood.run.driving import SearchProgress, drive
 from fernwood.run.plan import plan_draws
-from fernwood.search.checks import check_table
+from fernwood.search.checks import check_nodes, check_table
 from fernwood.search.fitting import TreeFits
 from fernwood.search.subspace import SearchState, SubspaceSearch, start, step
 from fernwood.subspace.candidates import candidates
@@ -49,6 +49,7 @@ def select_by_subspaces(
     *,
     n_threads: int = 1,
     memory: int | None = None,
+    held: int = 0,
     directory: RunDirectory | None = None,
     progress: SearchProgressCallback | None = None,
 ) -> Selection:
@@ -65,6 +66,8 @@ def select_by_subspaces(
         Draws that are fitted side by side; the answer does not depend on it.
     memory
         Bytes that the search may take beyond what the process holds; threads are fewer where it is small.
+    held
+        Bytes of these that the store takes already.
     directory
         Where checkpoints go, and where the search goes on from.
     progress
@@ -91,7 +94,18 @@ def select_by_subspaces(
     fitting = settings.fitting(target.task)
     n_draws = settings.draws(len(ids), q)
     n_classes = max(len(target.classes), 1)
-    plan = plan_draws(store.n_rows, store.n_columns, n_classes, q, settings.round_size, n_threads, memory)
+    scoring = check_nodes(store.n_rows, n_classes) if settings.importance == "out-of-sample" else 0
+    plan = plan_draws(
+        store.n_rows,
+        store.n_columns,
+        n_classes,
+        q,
+        settings.round_size,
+        n_threads,
+        memory,
+        held=held,
+        scoring=scoring,
+    )
     ensure_compiled("trees")
     search = SubspaceSearch(
         n_columns=len(ids),

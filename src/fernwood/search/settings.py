@@ -94,6 +94,9 @@ class SubspaceSettings:
             value = getattr(self, name)
             if not (is_integer(value) and value >= 1) and not (name == "n_iter" and value is None):
                 raise ParameterError(f"{name} is {value!r}; it must be an integer from 1 on")
+        for name in ("weighted", "bootstrap"):
+            if not isinstance(getattr(self, name), (bool, np.bool_)):
+                raise ParameterError(f"{name} is {getattr(self, name)!r}; give True or False")
         if self.rule not in get_args(RuleName):
             raise ParameterError(f"rule is {self.rule!r}; it must be 'probe' or 'importance'")
         if not (is_integer(self.min_draws) and self.min_draws >= 0):
@@ -133,9 +136,9 @@ class SubspaceSettings:
 
     def to_json(self) -> dict[str, Any]:
         """Plain values; class weights as a list of pairs, since keys of JSON are text."""
-        entries = {k: v.item() if isinstance(v, np.generic) else v for k, v in asdict(self).items()}
+        entries = {name: _plain(value) for name, value in asdict(self).items()}
         if not (self.class_weight is None or isinstance(self.class_weight, str)):
-            entries["class_weight"] = [[label, float(weight)] for label, weight in self.class_weight.items()]
+            entries["class_weight"] = [[_plain(label), float(weight)] for label, weight in self.class_weight.items()]
         return entries
 
     @classmethod
@@ -145,3 +148,8 @@ class SubspaceSettings:
         if isinstance(given.get("class_weight"), list):
             given["class_weight"] = dict(given["class_weight"])
         return cls(**given)
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON has it, where it is one of NumPy's."""
+    return value.item() if isinstance(value, np.generic) else value

@@ -199,6 +199,7 @@ class SubspaceSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
                 seed,
                 n_threads=threads,
                 memory=budget,
+                held=0 if store is X else store.n_bytes,
                 directory=directory,
                 progress=self._progress(stack),
             )

@@ -1,0 +1,206 @@
+"""One draw, fitted: what its scores depend on, and what they do not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import fernwood
+from fernwood import seeds
+from fernwood.errors import ParameterError
+from fernwood.importance.trees import impurity_decrease
+from fernwood.learner.rows import RowSampling
+from fernwood.learner.settings import TreeSettings
+from fernwood.learner.target import store_target
+from fernwood.learner.trees import grow
+from fernwood.search import fitting
+from fernwood.search.fitting import FitSettings, TreeFits
+from fernwood.store import Store
+from fernwood.subspace.candidates import candidates
+
+RNG = np.random.default_rng(0)
+TABLE = RNG.integers(0, 6, (60, 12)).astype(float)
+TABLE[:5, 2] = np.nan
+TARGET = (TABLE[:, 0] + TABLE[:, 1] + RNG.integers(0, 4, 60) > 6).astype(int)
+TREE = TreeSettings(criterion="gini")
+SOME_ROWS = RowSampling(size=0.7)
+
+
+def fits(store: Store, settings: FitSettings, seed: int = 3) -> TreeFits:
+    return TreeFits(store, candidates(store), store_target(store), settings, seed)
+
+
+def store_of(table: np.ndarray = TABLE, **roles) -> Store:
+    return fernwood.ingest(table, **{"target": TARGET, **roles})
+
+
+KINDS_OF_IMPORTANCE = [
+    FitSettings(TREE, 3),
+    FitSettings(TREE, 3, SOME_ROWS, "out-of-sample"),
+    FitSettings(TREE, 3, SOME_ROWS, "permutation"),
+    FitSettings(TREE, 3, RowSampling(with_replacement=True), "permutation"),
+]
+
+
+@pytest.mark.parametrize("settings", KINDS_OF_IMPORTANCE)
+def test_scores_do_not_depend_on_the_order_of_columns(settings: FitSettings) -> None:
+    columns = np.array([0, 2, 3, 7, 8, 11])
+    scores = fits(store_of(), settings)(columns, 5)
+    assert scores.importance.any()
+    permuted = store_of(TABLE[:, RNG.permutation(12)])
+    again = fits(permuted, settings)(columns, 5)
+    assert again.importance.tolist() == scores.importance.tolist()
+    assert again.probe == scores.probe
+
+
+def test_columns_are_ranks_among_the_candidates() -> None:
+    table = np.insert(TABLE, 4, 1.0, axis=1)  # a constant column shifts positions, but no ranks
+    columns = np.array([1, 5, 9])
+    scores = fits(store_of(), KINDS_OF_IMPORTANCE[0])(columns, 0)
+    again = fits(store_of(table), KINDS_OF_IMPORTANCE[0])(columns, 0)
+    assert again.importance.tolist() == scores.importance.tolist()
+
+
+def test_seed_and_draw_are_the_address() -> None:
+    columns = np.arange(8)
+    store = store_of()
+    said = {
+        (seed, draw): fits(store, KINDS_OF_IMPORTANCE[0], seed)(columns, draw).importance.tolist()
+        for seed in (0, 1)
+        for draw in (0, 1)
+    }
+    assert len({tuple(importance) for importance in said.values()}) == 4
+    assert fits(store, KINDS_OF_IMPORTANCE[0], 1)(columns, 1).importance.tolist() == said[1, 1]
+
+
+def test_the_importance_is_the_mean_over_trees() -> None:
+    store, columns = store_of(), np.array([0, 1, 4, 6])
+    settings = FitSettings(TREE, 4, probe=False, keep_trees=True)
+    scores = fits(store, settings)(columns, 2)
+    assert len(scores.trees) == 4
+    by_hand = np.mean([impurity_decrease(tree, 4) for tree in scores.trees], axis=0)
+    np.testing.assert_allclose(scores.importance, by_hand, rtol=1e-12)
+    assert scores.probe == 0.0
+    first = fits(store, FitSettings(TREE, 1, probe=False))(columns, 2).importance
+    np.testing.assert_array_equal(first, impurity_decrease(scores.trees[0], 4))
+    assert fits(store, FitSettings(TREE, 4, probe=False))(columns, 2).trees == ()
+
+
+def test_the_probe_is_a_column_of_the_draw_dealt_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    store, columns = store_of(), np.array([0, 3, 5, 10])
+    seen = []
+
+    def spy(codes: np.ndarray, *args, **options):
+        seen.append((codes.copy(), options["kinds"], options["addresses"]))
+        return grow(codes, *args, **options)
+
+    monkeypatch.setattr(fitting, "grow", spy)
+    models = set()
+    for draw in range(12):
+        fits(store, FitSettings(TREE))(columns, draw)
+        codes, kinds, addresses = seen[-1]
+        *drawn, probe = codes
+        matches = [i for i, column in enumerate(drawn) if np.array_equal(np.sort(column), np.sort(probe))]
+        assert len(matches) == 1
+        assert not np.array_equal(drawn[matches[0]], probe)
+        assert kinds[-1] == kinds[matches[0]]
+        assert addresses[-1] not in addresses[:-1]
+        models.add(matches[0])
+    assert len(models) > 1
+    assert len({codes[-1].tobytes() for codes, _, _ in seen}) == 12
+
+
+@pytest.mark.parametrize("settings", KINDS_OF_IMPORTANCE)
+def test_rows_of_weight_zero_take_no_part(settings: FitSettings) -> None:
+    """Whatever the target says in them; the columns themselves have an address each, so they stay."""
+    weights = np.ones(60)
+    weights[::3] = 0
+    other = TARGET.copy()
+    other[::3] = 1 - other[::3]
+    columns = np.arange(12)
+    scores = [fits(store_of(target=y, weights=weights), settings)(columns, 4) for y in (TARGET, other)]
+    assert scores[0].importance.any()
+    assert scores[0].importance.tolist() == scores[1].importance.tolist()
+    assert scores[0].probe == scores[1].probe
+
+
+@pytest.mark.parametrize("importance", ["impurity", "out-of-sample", "permutation"])
+def test_numbers_in_rows_of_weight_zero_take_no_part(importance: str) -> None:
+    weights = np.ones(60)
+    weights[::3] = 0
+    target = TABLE[:, 0] + RNG.random(60)
+    other = target.copy()
+    other[::3] = 1e6
+    settings = FitSettings(TreeSettings(criterion="variance"), 2, SOME_ROWS, importance)  # type: ignore[arg-type]
+    columns = np.arange(12)
+    scores = [
+        fits(store_of(target=y, weights=weights, task="regression"), settings)(columns, 4).importance
+        for y in (target, other)
+    ]
+    assert scores[0].any()
+    assert scores[0].tolist() == scores[1].tolist()
+
+
+def test_a_probe_holds_values_of_rows_that_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    weights = np.ones(60)
+    weights[:30] = 0
+    table = TABLE.copy()
+    table[:30] += 10
+    store = store_of(table, weights=weights)
+    seen = []
+    monkeypatch.setattr(fitting, "grow", lambda codes, *args, **kw: seen.append(codes) or grow(codes, *args, **kw))
+    fits(store, FitSettings(TREE))(np.arange(12), 0)
+    probe = seen[0][-1]
+    assert any(np.array_equal(np.sort(probe[30:]), np.sort(column[30:])) for column in seen[0][:-1])
+
+
+def test_a_few_rows_of_many_are_drawn_among_those_that_count() -> None:
+    weights = np.zeros(60)
+    weights[-8:] = 1
+    settings = FitSettings(TREE, 20, RowSampling(size=2))
+    fits(store_of(weights=weights), settings)(np.arange(12), 0)  # two rows of weight zero would be refused
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_out_of_sample_importance_of_noise_is_zero_on_average(task: str) -> None:
+    """400 independent tables; six standard errors for two tests: a false alarm in 250 million runs."""
+    sums = []
+    for number in range(400):
+        rng = seeds.generator(99, number)
+        target = rng.integers(0, 2, 24) if task == "classification" else rng.random(24)
+        store = store_of(rng.integers(0, 9, (24, 6)).astype(float), target=target, task=task)
+        tree = TreeSettings(criterion="gini" if task == "classification" else "variance")
+        settings = FitSettings(tree, 1, RowSampling(size=0.5), "out-of-sample", probe=False)
+        sums.append(fits(store, settings, number)(np.arange(6), 0).importance.sum())
+    assert np.std(sums) > 0
+    assert abs(np.mean(sums)) < 6 * np.std(sums) / np.sqrt(len(sums))
+
+
+def test_impurity_importance_of_noise_is_not_zero() -> None:
+    """What the importance above is for."""
+    scores = fits(store_of(target=RNG.integers(0, 2, 60)), FitSettings(TREE, 5, probe=False))(np.arange(12), 0)
+    assert (scores.importance > 0).all()
+
+
+@pytest.mark.parametrize("importance", ["out-of-sample", "permutation"])
+def test_rows_must_be_left_out(importance: str) -> None:
+    for rows in (RowSampling(), RowSampling(size=1.0)):
+        with pytest.raises(ParameterError, match=f"importance is '{importance}', which is measured on rows that a tree"):
+            FitSettings(TREE, rows=rows, importance=importance)  # type: ignore[arg-type]
+    for rows in (RowSampling(size=60), RowSampling(size=0.995)):
+        settings = FitSettings(TREE, rows=rows, importance=importance)  # type: ignore[arg-type]
+        with pytest.raises(ParameterError, match="which is all of the 60 rows.*give fewer, or bootstrap=True"):
+            fits(store_of(), settings)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"n_trees": 0}, "n_trees is 0; it must be an integer from 1 on"),
+        ({"n_trees": 2.0}, "n_trees is 2.0; it must be"),
+        ({"importance": "gain"}, "importance is 'gain'; it must be one of 'impurity', 'out-of-sample', 'permutation'"),
+    ],
+)
+def test_parameters_out_of_range(wrong: dict, words: str) -> None:
+    with pytest.raises(ParameterError, match=words):
+        FitSettings(TREE, **wrong)

@@ -1,0 +1,64 @@
+"""The order of the columns that are drawn from: by content, never by place."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import fernwood
+from fernwood.subspace.candidates import candidates
+
+RNG = np.random.default_rng(0)
+TABLE = RNG.integers(0, 5, (30, 40)).astype(float)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_permuted_columns_are_permuted_candidates(seed: int) -> None:
+    table = pd.DataFrame(TABLE, columns=[f"c{i}" for i in range(40)])
+    table["same as c3"] = table["c3"]
+    table["also c3"] = table["c3"]
+    order = np.random.default_rng(seed).permutation(42)
+    first = fernwood.ingest(table)
+    second = fernwood.ingest(table.iloc[:, order])
+    by_name = [first.names[i] for i in candidates(first).tolist()]
+    assert [second.names[i] for i in candidates(second).tolist()] == by_name
+    assert sorted(by_name) == sorted(table.columns)
+    assert by_name != list(table.columns)
+
+
+def test_columns_that_say_nothing_are_never_drawn() -> None:
+    table = TABLE[:, :6].copy()
+    table[:, 1] = 7.0
+    table[:, 3] = np.nan
+    table[:4, 4] = np.nan
+    table[4:, 4] = 2.0  # constant, but there or not: it tells rows apart
+    store = fernwood.ingest(table)
+    assert sorted(candidates(store).tolist()) == [0, 2, 4, 5]
+
+
+def test_equal_columns_stand_by_kind_then_by_name() -> None:
+    """The codes of a number, a boolean and a category can be the same bytes."""
+    bits = np.arange(30) % 2
+    table = pd.DataFrame(
+        {
+            "n2": bits.astype(float),
+            "c2": pd.Categorical(np.array(["a", "b"])[bits]),
+            "b2": bits.astype(bool),
+            "c1": pd.Categorical(np.array(["x", "y"])[bits]),
+            "n1": bits.astype(float),
+            "b1": bits.astype(bool),
+        }
+    )
+    store = fernwood.ingest(table)
+    assert len(np.unique(store.checksums)) == 1
+    places = candidates(store)
+    assert (np.diff(store.kinds[places].astype(int)) >= 0).all()
+    names = [store.names[i] for i in places.tolist()]
+    assert [n for n in names if n[0] == "n"] == ["n1", "n2"]
+    assert [n for n in names if n[0] == "b"] == ["b1", "b2"]
+    assert [n for n in names if n[0] == "c"] == ["c1", "c2"]
+
+
+def test_a_table_of_constants_has_no_candidates() -> None:
+    assert candidates(fernwood.ingest(np.ones((5, 3)))).tolist() == []
