@@ -12,6 +12,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray  # noqa: TC002  (Numba reads the fields)
 
+from fernwood.kernels.borrowing import borrowing
 from fernwood.kernels.impurity import class_term, decrease, value_score
 
 __all__ = ["Counts", "Target", "best_cut", "count_class_cuts", "count_value_cuts", "make_counts", "multiway"]
@@ -76,7 +77,32 @@ def make_counts(n_rows):
     )
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@borrowing
+def _gather(columns, place, rows, seen):
+    """Copy a node's codes of one column; the smallest and the largest of them."""
+    low, high = np.uint8(255), np.uint8(0)
+    at = np.uint64(place)
+    for i in range(rows.shape[0]):
+        code = columns[at, np.uint64(rows[i])]
+        seen[i] = code
+        low = min(low, code)
+        high = max(high, code)
+    return low, high
+
+
+@borrowing
+def _best_of(gains, sizes, low, n_cuts, n, min_leaf):
+    """The largest gain, and its cut, of the cuts from the code `low` on; `sizes` of a code is how many rows go left."""
+    best, cut = -np.inf, 0
+    for c in range(n_cuts):
+        if gains[c] > best:
+            size = sizes[np.uint64(low) + np.uint64(c)]
+            if size >= min_leaf and n - size >= min_leaf:
+                best, cut = gains[c], c
+    return best, np.uint8(low + np.uint8(cut))
+
+
+@borrowing
 def count_class_cuts(columns, places, rows, ends, measure, min_leaf, counts, panel):
     """The best cut of every one of some columns, without missing values: set `low`, `high`, `best` and `best_cut`.
 
@@ -99,9 +125,10 @@ def count_class_cuts(columns, places, rows, ends, measure, min_leaf, counts, pan
         _count_two_classes(columns, places, rows, ends[0], measure, min_leaf, counts, panel)
         return
     for p in range(places.shape[0]):
-        low, high = _gather(columns, places[p], rows, seen)
-        panel.low[p] = low
-        panel.high[p] = high
+        lowest, highest = _gather(columns, places[p], rows, seen)
+        panel.low[p] = lowest
+        panel.high[p] = highest
+        low, high = np.int64(lowest), np.int64(highest)
         best, cut = -np.inf, 0
         for code in range(low, high + 1):
             hist[code] = 0
@@ -142,7 +169,7 @@ def count_class_cuts(columns, places, rows, ends, measure, min_leaf, counts, pan
         panel.best_cut[p] = cut
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@borrowing
 def _count_two_classes(columns, places, rows, n_first, measure, min_leaf, counts, panel):
     """`count_class_cuts` for two classes, the first of which has `n_first` rows.
 
@@ -155,13 +182,7 @@ def _count_two_classes(columns, places, rows, n_first, measure, min_leaf, counts
     more_first, more_second = counts.more_rows, counts.more_run
     low_code, high_code, best_gain, best_cut = panel.low, panel.high, panel.best, panel.best_cut
     for p in range(places.shape[0]):
-        place = np.uint64(places[p])
-        lowest, highest = np.uint8(255), np.uint8(0)
-        for i in range(n):
-            code = columns[place, np.uint64(rows[i])]
-            seen[i] = code
-            lowest = min(lowest, code)
-            highest = max(highest, code)
+        lowest, highest = _gather(columns, places[p], rows, seen)
         low_code[p] = lowest
         high_code[p] = highest
         low = np.uint64(lowest)
@@ -193,6 +214,7 @@ def _count_two_classes(columns, places, rows, n_first, measure, min_leaf, counts
             b += second[at] + more_second[at]
             first[at] = a
             second[at] = b
+            more_first[at] = a + b
         if gini:
             for c in range(n_cuts):
                 at = low + np.uint64(c)
@@ -208,30 +230,10 @@ def _count_two_classes(columns, places, rows, n_first, measure, min_leaf, counts
                 k, m = np.uint32(n_first) - i, np.uint32(n_second) - j
                 pure = (table[i] + table[k]) + (table[j] + table[m])
                 gains[c] = decrease(pure - (table[np.uint32(i + j)] + table[np.uint32(k + m)]), base, coarse)
-        best, cut = -np.inf, 0
-        for c in range(n_cuts):
-            if gains[c] > best:
-                left = first[low + np.uint64(c)] + second[low + np.uint64(c)]
-                if left >= min_leaf and n - left >= min_leaf:
-                    best, cut = gains[c], c
-        best_gain[p] = best
-        best_cut[p] = lowest + np.uint8(cut)
+        best_gain[p], best_cut[p] = _best_of(gains, more_first, lowest, n_cuts, n, min_leaf)
 
 
-@njit(nogil=True, cache=True)
-def _gather(columns, place, rows, seen):
-    """Copy a node's codes of one column; the smallest and the largest of them."""
-    low, high = np.uint8(255), np.uint8(0)
-    at = np.uint64(place)
-    for i in range(rows.shape[0]):
-        code = columns[at, np.uint64(rows[i])]
-        seen[i] = code
-        low = min(low, code)
-        high = max(high, code)
-    return np.int64(low), np.int64(high)
-
-
-@njit(nogil=True, cache=True)
+@borrowing
 def count_value_cuts(columns, places, rows, values, measure, min_leaf, counts, panel):
     """`count_class_cuts` for numbers; `values` holds the target of every row of the table."""
     n = rows.shape[0]
@@ -244,13 +246,7 @@ def count_value_cuts(columns, places, rows, values, measure, min_leaf, counts, p
     more_hist, more_sums, gains = counts.more_rows, counts.left, counts.score
     low_code, high_code, best_gain, best_cut_of = panel.low, panel.high, panel.best, panel.best_cut
     for p in range(places.shape[0]):
-        place = np.uint64(places[p])
-        lowest, highest = np.uint8(255), np.uint8(0)
-        for i in range(n):
-            code = columns[place, np.uint64(rows[i])]
-            seen[i] = code
-            lowest = min(lowest, code)
-            highest = max(highest, code)
+        lowest, highest = _gather(columns, places[p], rows, seen)
         low_code[p] = lowest
         high_code[p] = highest
         low = np.uint64(lowest)
@@ -280,17 +276,10 @@ def count_value_cuts(columns, places, rows, values, measure, min_leaf, counts, p
             rest = total - below
             score = below * below * inverse[np.uint32(left)] + rest * rest * inverse[np.uint32(n - left)]
             gains[c] = decrease(score, base, coarse)
-        best, cut = -np.inf, 0
-        for c in range(n_cuts):
-            if gains[c] > best:
-                size = hist[low + np.uint64(c)]
-                if size >= min_leaf and n - size >= min_leaf:
-                    best, cut = gains[c], c
-        best_gain[p] = best
-        best_cut_of[p] = lowest + np.uint8(cut)
+        best_gain[p], best_cut_of[p] = _best_of(gains, hist, lowest, n_cuts, n, min_leaf)
 
 
-@njit(nogil=True, cache=True)
+@borrowing
 def best_cut(codes, rows, ends, target, measure, wanted, counts):
     """The best of some cuts: its decrease (−∞: none), the cut, and where missing values go (0 left, 1 right).
 
@@ -378,7 +367,7 @@ def best_cut(codes, rows, ends, target, measure, wanted, counts):
     return best, cut, goes
 
 
-@njit(nogil=True, cache=True)
+@borrowing
 def _two_scores(left, right, pure, rest, target, measure):
     """The decrease that two branches bring, from their weights and what was added up of them."""
     if not target.classes:
@@ -390,7 +379,7 @@ def _two_scores(left, right, pure, rest, target, measure):
     return decrease(score, measure.base[0], measure.coarse)
 
 
-@njit(nogil=True, cache=True)
+@borrowing
 def multiway(codes, rows, ends, target, measure, min_leaf, counts):
     """The split of a node into a branch for every code: its decrease (−∞: none), and the code missing ones join.
 
@@ -446,7 +435,7 @@ def multiway(codes, rows, ends, target, measure, min_leaf, counts):
     return decrease(total + most if home >= 0 else total, measure.base[0], measure.coarse), home
 
 
-@njit(nogil=True, cache=True)
+@borrowing
 def _one_score(weight, pure, target, measure):
     if not target.classes:
         return value_score(pure, weight)

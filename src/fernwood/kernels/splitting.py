@@ -13,6 +13,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray  # noqa: TC002  (Numba reads the fields)
 
+from fernwood.kernels.borrowing import borrowing
 from fernwood.kernels.histograms import Counts, best_cut, count_class_cuts, count_value_cuts, make_counts, multiway
 from fernwood.kernels.impurity import decrease
 from fernwood.kernels.panels import (
@@ -21,11 +22,12 @@ from fernwood.kernels.panels import (
     find_extremes,
     gather_panel,
     make_panel,
+    padded,
     score_class_cuts,
     score_value_cuts,
 )
 from fernwood.kernels.random import next_bounded, next_word
-from fernwood.kernels.sorting import LARGEST, best_class_cuts, best_value_cuts
+from fernwood.kernels.sorting import LARGEST, Sorting, best_class_cuts, best_value_cuts, make_sorting
 
 __all__ = [
     "CART",
@@ -60,7 +62,7 @@ class Table(NamedTuple):
     columns : uint8 array, shape (columns, rows)
     order : int32 array; place in `columns` of the first, second, … column to look at, plain ones first
     kinds : uint8 array; kind of the first, second, … column
-    wide : uint8 array, flat; codes of the plain columns row by row, or empty where K is less than all columns
+    wide : uint8 array, flat; a panel (see `panels`) of the plain columns, or empty where K is less than all columns
     n_plain : int
     """
 
@@ -103,6 +105,7 @@ class Work(NamedTuple):
 
     panel: Panel
     counts: Counts
+    sorting: Sorting
     split: Split
     drawn: NDArray[np.int32]
     batch: NDArray[np.int32]
@@ -124,11 +127,12 @@ def make_work(n_rows, table, rules):
     return Work(
         make_panel(width),
         make_counts(n_rows),
+        make_sorting(min(n_rows, 2 * LARGEST) if rules.rule == CART else 0),
         split,
         np.arange(n_columns).astype(np.int32),
         np.zeros(_BATCH, np.int32),
         np.zeros(_BATCH, np.int32),
-        np.empty(0 if every else n_rows * width, np.uint8),
+        np.zeros(0 if every else n_rows * padded(width), np.uint8),
         np.arange(0 if every else n_rows).astype(np.int32),
         np.empty(n_rows, np.uint8),
         np.zeros(256, np.uint8),
@@ -136,7 +140,7 @@ def make_work(n_rows, table, rules):
     )
 
 
-@njit(nogil=True, cache=True)
+@borrowing
 def find_split(table, target, rules, measure, rows, ends, work, state):
     """Set `work.split` to the best split of a node.
 
@@ -183,7 +187,7 @@ def find_split(table, target, rules, measure, rows, ends, work, state):
         begin = end
 
 
-@njit(nogil=True, cache=True)
+@borrowing
 def _offer(split, gain, place, cut, goes, branches, state):
     """Keep a split that is better than the best; among equals, each with equal chance. Whether it was kept."""
     if gain < split.gain[0] or gain == -np.inf:
@@ -200,7 +204,7 @@ def _offer(split, gain, place, cut, goes, branches, state):
     return True
 
 
-@njit(nogil=True, cache=True)
+@borrowing
 def _try_plain(fast, rows, ends, width, every, work, state):
     """Try plain columns: all of them, or those in `work.batch`; how many were not constant."""
     table, target, rules, measure = fast
@@ -223,14 +227,16 @@ def _try_plain(fast, rows, ends, width, every, work, state):
             gather_panel(table.columns, places, rows, work.block)
             codes, seen = work.block, work.counting[:n]
             if not target.classes:
-                values = _gather_values(target.values, rows)
+                values = work.counts.values
+                for i in range(n):
+                    values[i] = target.values[rows[i]]
         find_extremes(codes, width, seen, panel)
         if n == 2 and rules.min_leaf <= 1 and every and width == table.order.shape[0]:
             return _part_two(width, rows, target, measure, panel, split, state)
         if cart and target.classes:
-            best_class_cuts(codes, width, seen, ends, measure, rules.min_leaf, panel)
+            best_class_cuts(codes, width, seen, ends, measure, rules.min_leaf, work.sorting, panel)
         elif cart:
-            best_value_cuts(codes, width, seen, values, measure, rules.min_leaf, panel)
+            best_value_cuts(codes, width, seen, values, measure, rules.min_leaf, work.sorting, panel)
         else:
             draw_cuts(state, width, panel)
             if target.classes:
@@ -241,7 +247,7 @@ def _try_plain(fast, rows, ends, width, every, work, state):
     return _take_best(width, every, work, state)
 
 
-@njit(nogil=True, cache=True)
+@borrowing
 def _take_scores(n, width, min_leaf, measure, panel):
     """Make the cuts of the panel its best cuts."""
     base, coarse = measure.base[0], measure.coarse
@@ -255,7 +261,7 @@ def _take_scores(n, width, min_leaf, measure, panel):
                 best[j] = -np.inf
 
 
-@njit(nogil=True, cache=True)
+@borrowing
 def _take_best(width, every, work, state):
     """Offer the best cuts of the panel; how many columns were not constant."""
     panel, split = work.panel, work.split
@@ -271,7 +277,7 @@ def _take_best(width, every, work, state):
     return found
 
 
-@njit(nogil=True, cache=True)
+@borrowing
 def _part_two(width, rows, target, measure, panel, split, state):
     """Split a node of two rows that differ in the target: every column that is not constant is as good as any other."""
     found = 0
@@ -306,15 +312,7 @@ def _part_two(width, rows, target, measure, panel, split, state):
     return found
 
 
-@njit(nogil=True, cache=True)
-def _gather_values(values, rows):
-    out = np.empty(rows.shape[0])
-    for i in range(rows.shape[0]):
-        out[i] = values[rows[i]]
-    return out
-
-
-@njit(nogil=True, cache=True)
+@borrowing
 def _try_column(fast, rows, ends, place, work, state):
     """Try one column of any kind; 1, or 0 where it is constant."""
     table, target, rules, measure = fast
@@ -360,7 +358,7 @@ def _try_column(fast, rows, ends, place, work, state):
     return 1
 
 
-@njit(nogil=True, cache=True)
+@borrowing
 def _try_subset(fast, rows, ends, place, codes, different, work, state):
     """Try a split of categories into two branches: at random, or the best in the order of their mean target.
 
@@ -383,14 +381,15 @@ def _try_subset(fast, rows, ends, place, codes, different, work, state):
     for i in range(codes.shape[0]):
         codes[i] = rank[codes[i]]
     present = work.counts.run
-    present[:] = work.counts.rows
+    for code in range(256):
+        present[code] = work.counts.rows[code]
     gain, cut, goes = best_cut(codes, rows, ends, target, measure, (0, last, rules.min_leaf), work.counts)
     if _offer(work.split, gain, place, cut, goes if gaps else -1, 2, state):
         for code in range(_MISSING):
             work.split.route[code] = 255 if present[code] == 0 else (0 if rank[code] <= cut else 1)
 
 
-@njit(nogil=True, cache=True)
+@borrowing
 def _flip_coins(rank, present, different, state):
     """Rank 0 or 1 for every code that is present, each with equal chance, but not all the same."""
     ones = 0
@@ -402,7 +401,7 @@ def _flip_coins(rank, present, different, state):
                 ones += rank[code]
 
 
-@njit(nogil=True, cache=True)
+@borrowing
 def _rank_codes(codes, rows, ends, target, work):
     """Rank the codes that are present by the mean of the target, or by the share of the node's largest class."""
     rank, share = work.route, work.share
