@@ -17,14 +17,12 @@ from numba import njit
 from numpy.typing import NDArray  # noqa: TC002  (Numba reads the fields)
 
 from fernwood.kernels.borrowing import borrowing
-from fernwood.kernels.impurity import class_term, value_score
-from fernwood.kernels.panels import padded
-from fernwood.kernels.splitting import CART, find_split, make_work
+from fernwood.kernels.impurity import class_term, make_measure, value_score
+from fernwood.kernels.splitting import CART, find_split, make_table, make_work
 
-__all__ = ["Nodes", "grow_tree", "lay_wide"]
+__all__ = ["Nodes", "grow_tree"]
 
 _MISSING = 255
-_TILE_ROWS, _TILE_COLUMNS = 64, 32
 
 
 class Nodes(NamedTuple):
@@ -61,28 +59,6 @@ class Nodes(NamedTuple):
     entry_class: NDArray[np.int32]
     entry_value: NDArray[np.float64]
     routes: NDArray[np.uint8]
-
-
-@njit(nogil=True, cache=True)
-def lay_wide(columns, order, n_plain):
-    """A panel of the plain columns: their codes row by row, flat."""
-    n_rows = columns.shape[1]
-    size = padded(n_plain)
-    wide = np.empty(n_rows * size, np.uint8)
-    width = np.uint64(size)
-    for i in range(n_rows):
-        wide[i * size + n_plain : (i + 1) * size] = 0
-    for first in range(0, n_plain, _TILE_COLUMNS):
-        last = min(n_plain, first + _TILE_COLUMNS)
-        for top in range(0, n_rows, _TILE_ROWS):
-            bottom = min(n_rows, top + _TILE_ROWS)
-            for j in range(first, last):
-                codes = columns[order[j]]
-                at = np.uint64(top) * width + np.uint64(j)
-                for i in range(top, bottom):
-                    wide[at] = codes[i]
-                    at += width
-    return wide
 
 
 @njit(nogil=True, cache=True)
@@ -292,17 +268,19 @@ class _Room(NamedTuple):
 
 
 @njit(nogil=True, cache=True)
-def grow_tree(table, target, rules, measure, chosen, state):
+def grow_tree(columns, order, categories, target, rules, chosen, state):
     """Grow a tree.
 
     Parameters
     ----------
-    table : Table
+    columns : uint8 array, shape (columns, rows of the table)
+    order : int32 array
+        The columns in the order in which they are looked at, but for their kind.
+    categories : bool array
+        Whether a column holds categories.
     target : Target
         Classes without gaps are no requirement. Weights are positive.
     rules : Rules
-    measure : Measure
-        Made for at least as many rows as are chosen.
     chosen : int32 array
         The rows to grow on, repeats allowed.
     state : uint64 array of four
@@ -314,6 +292,8 @@ def grow_tree(table, target, rules, measure, chosen, state):
         Arrays cut to size.
     """
     n_rows = chosen.shape[0]
+    table = make_table(columns, order, categories, rules)
+    measure = make_measure(rules.criterion, n_rows)
     rows = _by_class(target.labels, chosen) if target.classes else chosen.copy()
     work = make_work(n_rows, table, rules)
     nodes = _make_nodes(n_rows, n_rows if table.n_plain < table.order.shape[0] else 0)

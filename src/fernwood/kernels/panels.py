@@ -30,6 +30,7 @@ __all__ = [
     "draw_cuts",
     "find_extremes",
     "gather_panel",
+    "lay_panel",
     "make_panel",
     "padded",
     "score_class_cuts",
@@ -37,6 +38,8 @@ __all__ = [
 ]
 
 _LANES = 32  # bytes of a vector
+_WORD = 8
+_TILE = 128  # rows whose codes of some columns are laid at a time
 
 
 class Panel(NamedTuple):
@@ -99,6 +102,41 @@ def gather_panel(columns, chosen, rows, out):
         for i in range(rows.shape[0]):
             out[at] = codes[np.uint32(rows[i])]
             at += size
+
+
+@njit(nogil=True, cache=True)
+def lay_panel(columns, chosen):
+    """A panel of some columns, shape (columns, rows) of the table, and of all rows; flat."""
+    size = padded(chosen.shape[0])
+    words = np.empty(columns.shape[1] * (size // _WORD), np.uint64)
+    _lay_words(columns, chosen, size // _WORD, words)
+    return words.view(np.uint8)
+
+
+@borrowing
+def _lay_words(columns, chosen, n_words, words):
+    """Put the codes of eight columns into a word, the first one lowest (all processors that we compile for do so)."""
+    last = chosen.shape[0] - 1
+    step = np.uint64(n_words)
+    for top in range(0, columns.shape[1], _TILE):
+        bottom = min(columns.shape[1], top + _TILE)
+        for k in range(n_words):
+            j = _WORD * k
+            a, b = columns[chosen[min(j, last)]], columns[chosen[min(j + 1, last)]]
+            c, d = columns[chosen[min(j + 2, last)]], columns[chosen[min(j + 3, last)]]
+            e, f = columns[chosen[min(j + 4, last)]], columns[chosen[min(j + 5, last)]]
+            g, h = columns[chosen[min(j + 6, last)]], columns[chosen[min(j + 7, last)]]
+            at = np.uint64(top) * step + np.uint64(k)
+            for i in range(top, bottom):
+                low = _join(a[i], b[i], c[i], d[i])
+                words[at] = low | (_join(e[i], f[i], g[i], h[i]) << np.uint64(32))
+                at += step
+
+
+@borrowing
+def _join(a, b, c, d):
+    pair = np.uint64(a) | (np.uint64(b) << np.uint64(8))
+    return pair | (np.uint64(c) << np.uint64(16)) | (np.uint64(d) << np.uint64(24))
 
 
 @borrowing

@@ -21,6 +21,7 @@ from fernwood.kernels.panels import (
     draw_cuts,
     find_extremes,
     gather_panel,
+    lay_panel,
     make_panel,
     padded,
     score_class_cuts,
@@ -41,6 +42,7 @@ __all__ = [
     "Table",
     "Work",
     "find_split",
+    "make_table",
     "make_work",
 ]
 
@@ -74,13 +76,15 @@ class Table(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """How a tree grows; see `fernwood.learner.settings`. A `max_depth` of −1 is none."""
+    """How a tree grows; see `fernwood.learner.settings`. A `max_depth` of −1 is none; `categories` is their kind."""
 
     rule: int
     max_features: int
     max_depth: int
     min_leaf: int
     min_split: int
+    criterion: int
+    categories: int
 
 
 class Split(NamedTuple):
@@ -115,6 +119,40 @@ class Work(NamedTuple):
     codes: NDArray[np.uint8]
     route: NDArray[np.uint8]
     share: NDArray[np.float64]
+
+
+@njit(nogil=True, cache=True)
+def make_table(columns, order, categories, rules):
+    """The table of some columns, looked at in the given order, but plain ones first; `categories` marks those."""
+    n_columns = columns.shape[0]
+    kinds = np.empty(n_columns, np.uint8)
+    places = np.empty(n_columns, np.int32)
+    n_plain = _find_kinds(columns, categories, rules.categories, kinds)
+    plain, other = 0, n_plain
+    for place in order:
+        if kinds[place] == PLAIN:
+            places[plain] = place
+            plain += 1
+        else:
+            places[other] = place
+            other += 1
+    every = rules.max_features >= n_columns and n_plain > 0
+    wide = lay_panel(columns, places[:n_plain]) if every else np.empty(0, np.uint8)
+    return Table(columns, places, kinds[places], wide, n_plain)
+
+
+@borrowing
+def _find_kinds(columns, categories, of_categories, kinds):
+    """Set the kind of every column; how many are plain."""
+    n_plain = 0
+    for j in range(columns.shape[0]):
+        codes = columns[j]
+        largest = np.uint8(0)
+        for i in range(codes.shape[0]):
+            largest = max(largest, codes[i])
+        kinds[j] = of_categories if categories[j] else (GAPS if largest == _MISSING else PLAIN)
+        n_plain += kinds[j] == PLAIN
+    return n_plain
 
 
 @njit(nogil=True, cache=True)
