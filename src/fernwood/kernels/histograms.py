@@ -78,8 +78,9 @@ def make_counts(n_rows):
 
 
 @borrowing
-def _gather(columns, place, rows, seen):
-    """Copy a node's codes of one column; the smallest and the largest of them."""
+def _gather(columns, place, rows, p, counts, panel):
+    """Copy a node's codes of one column, and set `low` and `high` at p; the lowest, and how many cuts there are."""
+    seen = counts.codes
     low, high = np.uint8(255), np.uint8(0)
     at = np.uint64(place)
     for i in range(rows.shape[0]):
@@ -87,7 +88,17 @@ def _gather(columns, place, rows, seen):
         seen[i] = code
         low = min(low, code)
         high = max(high, code)
-    return low, high
+    panel.low[p] = low
+    panel.high[p] = high
+    return low, np.int64(high) - np.int64(low)
+
+
+@borrowing
+def _clear(one, other, low, n_cuts):
+    """Set the entries of all codes in the node to zero."""
+    for c in range(n_cuts + 1):
+        one[np.uint64(low) + np.uint64(c)] = 0
+        other[np.uint64(low) + np.uint64(c)] = 0
 
 
 @borrowing
@@ -125,14 +136,12 @@ def count_class_cuts(columns, places, rows, ends, measure, min_leaf, counts, pan
         _count_two_classes(columns, places, rows, ends[0], measure, min_leaf, counts, panel)
         return
     for p in range(places.shape[0]):
-        lowest, highest = _gather(columns, places[p], rows, seen)
-        panel.low[p] = lowest
-        panel.high[p] = highest
-        low, high = np.int64(lowest), np.int64(highest)
+        lowest, n_cuts = _gather(columns, places[p], rows, p, counts, panel)
+        low = np.int64(lowest)
+        high = low + n_cuts
         best, cut = -np.inf, 0
+        _clear(hist, score, lowest, n_cuts)
         for code in range(low, high + 1):
-            hist[code] = 0
-            score[code] = 0.0
             other[code] = 0.0
         begin = 0
         for k in range(ends.shape[0]):
@@ -180,19 +189,12 @@ def _count_two_classes(columns, places, rows, n_first, measure, min_leaf, counts
     table, base, coarse, gini = measure.table, measure.base[0], measure.coarse, measure.gini
     seen, first, second, gains = counts.codes, counts.rows, counts.run, counts.score
     more_first, more_second = counts.more_rows, counts.more_run
-    low_code, high_code, best_gain, best_cut = panel.low, panel.high, panel.best, panel.best_cut
+    best_gain, best_cut = panel.best, panel.best_cut
     for p in range(places.shape[0]):
-        lowest, highest = _gather(columns, places[p], rows, seen)
-        low_code[p] = lowest
-        high_code[p] = highest
+        lowest, n_cuts = _gather(columns, places[p], rows, p, counts, panel)
         low = np.uint64(lowest)
-        n_cuts = np.int64(highest) - np.int64(lowest)
-        for c in range(n_cuts + 1):
-            at = low + np.uint64(c)
-            first[at] = 0
-            second[at] = 0
-            more_first[at] = 0
-            more_second[at] = 0
+        _clear(first, more_first, lowest, n_cuts)
+        _clear(second, more_second, lowest, n_cuts)
         i = 0
         while i + 1 < n_first:
             first[seen[i]] += 1
@@ -244,19 +246,12 @@ def count_value_cuts(columns, places, rows, values, measure, min_leaf, counts, p
         targets[i] = values[rows[i]]
         total += targets[i]
     more_hist, more_sums, gains = counts.more_rows, counts.left, counts.score
-    low_code, high_code, best_gain, best_cut_of = panel.low, panel.high, panel.best, panel.best_cut
+    best_gain, best_cut = panel.best, panel.best_cut
     for p in range(places.shape[0]):
-        lowest, highest = _gather(columns, places[p], rows, seen)
-        low_code[p] = lowest
-        high_code[p] = highest
+        lowest, n_cuts = _gather(columns, places[p], rows, p, counts, panel)
         low = np.uint64(lowest)
-        n_cuts = np.int64(highest) - np.int64(lowest)
-        for c in range(n_cuts + 1):
-            at = low + np.uint64(c)
-            hist[at] = 0
-            more_hist[at] = 0
-            sums[at] = 0.0
-            more_sums[at] = 0.0
+        _clear(hist, more_hist, lowest, n_cuts)
+        _clear(sums, more_sums, lowest, n_cuts)
         i = 0
         while i + 1 < n:
             hist[seen[i]] += 1
@@ -276,7 +271,7 @@ def count_value_cuts(columns, places, rows, values, measure, min_leaf, counts, p
             rest = total - below
             score = below * below * inverse[np.uint32(left)] + rest * rest * inverse[np.uint32(n - left)]
             gains[c] = decrease(score, base, coarse)
-        best_gain[p], best_cut_of[p] = _best_of(gains, hist, lowest, n_cuts, n, min_leaf)
+        best_gain[p], best_cut[p] = _best_of(gains, hist, lowest, n_cuts, n, min_leaf)
 
 
 @borrowing
