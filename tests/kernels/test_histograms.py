@@ -89,11 +89,14 @@ def test_a_branch_for_every_category(criterion: str, weighted: bool, missing: fl
             known = codes[codes != 255]
             if len(set(known.tolist())) < 2:
                 continue
+            low, high = int(known.min()), int(known.max())
             homes = sorted(set(known.tolist())) if len(known) < n else [-1]
             ways = {home: node.decrease(np.where(codes == 255, home, codes).astype(int)) for home in homes}
             best = max(ways.values())
             for min_leaf in (1, 2, 5):
-                found, home = multiway(codes, node.rows, node.ends, node.target, node.measure, min_leaf, make_counts(n))
+                found, home = multiway(
+                    codes, node.rows, node.ends, node.target, node.measure, (low, high, min_leaf), make_counts(n)
+                )
                 if min(Counter(known.tolist()).values()) < min_leaf:
                     assert found == -math.inf
                 else:

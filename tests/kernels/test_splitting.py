@@ -10,18 +10,8 @@ import pytest
 
 from fernwood import seeds
 from fernwood.kernels.panels import padded
-from fernwood.kernels.splitting import (
-    CART,
-    EXTRA,
-    GAPS,
-    MULTIWAY,
-    PLAIN,
-    SUBSET,
-    Rules,
-    find_split,
-    make_table,
-    make_work,
-)
+from fernwood.kernels.splitting import find_split, make_work
+from fernwood.kernels.tables import CART, EXTRA, GAPS, MULTIWAY, PLAIN, SUBSET, Rules, make_table
 from tests.reference.nodes import CRITERIA, Node, make_node
 from tests.reference.trees import best_gain
 
@@ -59,7 +49,7 @@ def test_tables_put_plain_columns_first() -> None:
     for categories in (MULTIWAY, SUBSET):
         table = make_table(columns, order, marks, Rules(EXTRA, 70, -1, 1, 2, 0, categories))
         plain = [c for c in order.tolist() if not marks[c] and c != 3]
-        rest = [c for c in order.tolist() if marks[c] or c == 3]
+        rest = [3, *(c for c in order.tolist() if marks[c])]
         assert table.order.tolist() == plain + rest
         assert table.n_plain == len(plain) == 66
         assert table.kinds.tolist() == [PLAIN] * 66 + [GAPS if c == 3 else categories for c in rest]

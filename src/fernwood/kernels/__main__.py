@@ -30,7 +30,7 @@ def _compile_trees() -> None:
     from fernwood.kernels.impurity import GINI
     from fernwood.kernels.predicting import add_entries, fair_decreases, find_leaves, find_leaves_permuted
     from fernwood.kernels.random import sample_with_replacement, shuffle
-    from fernwood.kernels.splitting import EXTRA, MULTIWAY, Rules
+    from fernwood.kernels.tables import EXTRA, MULTIWAY, Rules
 
     codes = np.arange(4, dtype=np.uint8).reshape(1, 4)
     rows = np.arange(4, dtype=np.int32)

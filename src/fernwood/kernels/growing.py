@@ -18,7 +18,8 @@ from numpy.typing import NDArray  # noqa: TC002  (Numba reads the fields)
 
 from fernwood.kernels.borrowing import borrowing
 from fernwood.kernels.impurity import class_term, make_measure, value_score
-from fernwood.kernels.splitting import CART, find_split, make_table, make_work
+from fernwood.kernels.splitting import find_split, make_work
+from fernwood.kernels.tables import CART, make_table
 
 __all__ = ["Nodes", "grow_tree"]
 

@@ -95,7 +95,7 @@ def _gather(columns, place, rows, p, counts, panel):
 
 @borrowing
 def _clear(one, other, low, n_cuts):
-    """Set the entries of all codes in the node to zero."""
+    """Set the entries of the codes from `low` on, one more than there are cuts, to zero."""
     for c in range(n_cuts + 1):
         one[np.uint64(low) + np.uint64(c)] = 0
         other[np.uint64(low) + np.uint64(c)] = 0
@@ -278,6 +278,8 @@ def count_value_cuts(columns, places, rows, values, measure, min_leaf, counts, p
 def best_cut(codes, rows, ends, target, measure, wanted, counts):
     """The best of some cuts: its decrease (−∞: none), the cut, and where missing values go (0 left, 1 right).
 
+    Codes above the last cut are counted too, but never looked at nor cleared.
+
     Parameters
     ----------
     codes : uint8 array; one code a row of the *node*, 255 missing
@@ -292,10 +294,10 @@ def best_cut(codes, rows, ends, target, measure, wanted, counts):
     n = rows.shape[0]
     weights = target.weights
     hist, weight, left, pure, rest = counts.rows, counts.weight, counts.left, counts.pure, counts.rest
-    hist[:] = 0
-    left[:] = 0.0
-    pure[:] = 0.0
-    rest[:] = 0.0
+    _clear(hist, left, 0, last)
+    hist[_MISSING], left[_MISSING] = 0, 0.0
+    for side in range(2):
+        _clear(pure[side], rest[side], first, last - first)
     for i in range(n):
         hist[codes[i]] += 1
     n_missing = hist[_MISSING]
@@ -304,7 +306,9 @@ def best_cut(codes, rows, ends, target, measure, wanted, counts):
     begin = 0
     for k in range(ends.shape[0]):
         end = ends[k]
-        weight[:] = 0.0
+        for code in range(last + 1):
+            weight[code] = 0.0
+        weight[_MISSING] = 0.0
         size = 0.0
         if target.classes:
             for i in range(begin, end):
@@ -375,31 +379,34 @@ def _two_scores(left, right, pure, rest, target, measure):
 
 
 @borrowing
-def multiway(codes, rows, ends, target, measure, min_leaf, counts):
+def multiway(codes, rows, ends, target, measure, wanted, counts):
     """The split of a node into a branch for every code: its decrease (−∞: none), and the code missing ones join.
 
-    A missing value joins the branch with which it gains most. The arguments are those of `best_cut`.
+    A missing value joins the branch with which it gains most. The arguments are those of `best_cut`, but that `wanted`
+    is the lowest and the highest code, and the fewest rows of a branch.
     """
+    low, high, min_leaf = wanted
     n = rows.shape[0]
     weights = target.weights
     hist, weight, left, pure, joined = counts.rows, counts.weight, counts.left, counts.pure[0], counts.pure[1]
-    hist[:] = 0
-    left[:] = 0.0
-    pure[:] = 0.0
-    joined[:] = 0.0
+    _clear(hist, left, low, high - low)
+    _clear(pure, joined, low, high - low)
+    hist[_MISSING], left[_MISSING] = 0, 0.0
     for i in range(n):
         hist[codes[i]] += 1
     missing = 0.0
     begin = 0
     for k in range(ends.shape[0]):
         end = ends[k]
-        weight[:] = 0.0
+        for code in range(low, high + 1):
+            weight[code] = 0.0
+        weight[_MISSING] = 0.0
         for i in range(begin, end):
             amount = weights[rows[i]]
             left[codes[i]] += amount
             weight[codes[i]] += amount if target.classes else amount * target.values[rows[i]]
         lost = weight[_MISSING]
-        for code in range(_MISSING):
+        for code in range(low, high + 1):
             if hist[code] == 0:
                 continue
             a, b = weight[code], weight[code] + lost
@@ -415,7 +422,7 @@ def multiway(codes, rows, ends, target, measure, min_leaf, counts):
     missing = left[_MISSING]
     total, most, home = 0.0, -np.inf, -1
     least = n
-    for code in range(_MISSING):
+    for code in range(low, high + 1):
         if hist[code] == 0:
             continue
         least = min(least, hist[code])

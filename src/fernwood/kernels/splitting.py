@@ -21,7 +21,6 @@ from fernwood.kernels.panels import (
     draw_cuts,
     find_extremes,
     gather_panel,
-    lay_panel,
     make_panel,
     padded,
     score_class_cuts,
@@ -29,62 +28,13 @@ from fernwood.kernels.panels import (
 )
 from fernwood.kernels.random import next_bounded, next_word
 from fernwood.kernels.sorting import LARGEST, Sorting, best_class_cuts, best_value_cuts, make_sorting
+from fernwood.kernels.tables import CART, EXTRA, MULTIWAY, SUBSET
 
-__all__ = [
-    "CART",
-    "EXTRA",
-    "GAPS",
-    "MULTIWAY",
-    "PLAIN",
-    "SUBSET",
-    "Rules",
-    "Split",
-    "Table",
-    "Work",
-    "find_split",
-    "make_table",
-    "make_work",
-]
-
-EXTRA, CART = 0, 1
-
-PLAIN, GAPS, MULTIWAY, SUBSET = 0, 1, 2, 3
-"""What a column is: ordered, ordered with missing values, categories with a branch each, categories in two branches."""
+__all__ = ["Split", "Work", "find_split", "make_work"]
 
 _MISSING = 255
 _BATCH = 64  # columns drawn and gathered at a time
 _FEW = 8  # columns for which sorting side by side does not pay
-
-
-class Table(NamedTuple):
-    """The codes that a tree grows on.
-
-    Attributes
-    ----------
-    columns : uint8 array, shape (columns, rows)
-    order : int32 array; place in `columns` of the first, second, … column to look at, plain ones first
-    kinds : uint8 array; kind of the first, second, … column
-    wide : uint8 array, flat; a panel (see `panels`) of the plain columns, or empty where K is less than all columns
-    n_plain : int
-    """
-
-    columns: NDArray[np.uint8]
-    order: NDArray[np.int32]
-    kinds: NDArray[np.uint8]
-    wide: NDArray[np.uint8]
-    n_plain: int
-
-
-class Rules(NamedTuple):
-    """How a tree grows; see `fernwood.learner.settings`. A `max_depth` of −1 is none; `categories` is their kind."""
-
-    rule: int
-    max_features: int
-    max_depth: int
-    min_leaf: int
-    min_split: int
-    criterion: int
-    categories: int
 
 
 class Split(NamedTuple):
@@ -119,40 +69,6 @@ class Work(NamedTuple):
     codes: NDArray[np.uint8]
     route: NDArray[np.uint8]
     share: NDArray[np.float64]
-
-
-@njit(nogil=True, cache=True)
-def make_table(columns, order, categories, rules):
-    """The table of some columns, looked at in the given order, but plain ones first; `categories` marks those."""
-    n_columns = columns.shape[0]
-    kinds = np.empty(n_columns, np.uint8)
-    places = np.empty(n_columns, np.int32)
-    n_plain = _find_kinds(columns, categories, rules.categories, kinds)
-    plain, other = 0, n_plain
-    for place in order:
-        if kinds[place] == PLAIN:
-            places[plain] = place
-            plain += 1
-        else:
-            places[other] = place
-            other += 1
-    every = rules.max_features >= n_columns and n_plain > 0
-    wide = lay_panel(columns, places[:n_plain]) if every else np.empty(0, np.uint8)
-    return Table(columns, places, kinds[places], wide, n_plain)
-
-
-@borrowing
-def _find_kinds(columns, categories, of_categories, kinds):
-    """Set the kind of every column; how many are plain."""
-    n_plain = 0
-    for j in range(columns.shape[0]):
-        codes = columns[j]
-        largest = np.uint8(0)
-        for i in range(codes.shape[0]):
-            largest = max(largest, codes[i])
-        kinds[j] = of_categories if categories[j] else (GAPS if largest == _MISSING else PLAIN)
-        n_plain += kinds[j] == PLAIN
-    return n_plain
 
 
 @njit(nogil=True, cache=True)
@@ -358,34 +274,27 @@ def _try_column(fast, rows, ends, place, work, state):
     kind = table.kinds[place]
     codes = work.codes[: rows.shape[0]]
     counts = work.counts
-    present = counts.rows
-    present[:] = 0
-    for i in range(rows.shape[0]):
-        codes[i] = column[rows[i]]
-        present[codes[i]] += 1
-    low, high, different = 255, -1, 0
-    for code in range(_MISSING):
-        if present[code] > 0:
-            low = min(low, code)
-            high = code
-            different += 1
-    gaps = present[_MISSING] > 0
-    if different + gaps < 2:
+    low, high, n_missing = _gather_known(column, rows, codes)
+    gaps = n_missing > 0
+    if n_missing == rows.shape[0] or (low == high and not gaps):
         return 0
+    present, different = counts.rows, 0
+    if kind == MULTIWAY or kind == SUBSET:  # noqa: SIM109  (a tuple test is slower when compiled)
+        different = _count_codes(codes, low, high, present)
     if kind == MULTIWAY and different > 1:
-        gain, home = multiway(codes, rows, ends, target, measure, rules.min_leaf, counts)
+        gain, home = multiway(codes, rows, ends, target, measure, (low, high, rules.min_leaf), counts)
         if _offer(work.split, gain, place, -1, home, different, state):
             route = work.split.route
             route[:] = 255
             branch = 0
-            for code in range(_MISSING):
+            for code in range(low, high + 1):
                 if present[code] > 0:
                     route[code] = branch
                     branch += 1
             work.split.what[2] = route[home] if home >= 0 else -1
         return 1
-    if kind == MULTIWAY or kind == SUBSET:  # noqa: SIM109  (a tuple test is slower when compiled)
-        _try_subset(fast, rows, ends, place, codes, different, work, state)
+    if different > 0:
+        _try_subset(fast, rows, ends, place, codes, (low, high, different, gaps), work, state)
         return 1
     last = high if gaps else high - 1
     if rules.rule == EXTRA:
@@ -397,54 +306,80 @@ def _try_column(fast, rows, ends, place, work, state):
 
 
 @borrowing
-def _try_subset(fast, rows, ends, place, codes, different, work, state):
+def _gather_known(column, rows, codes):
+    """Copy a node's codes of one column; the lowest and highest of those that are known, and how many are missing."""
+    low, high, n_missing = np.uint8(_MISSING), np.uint8(0), 0
+    for i in range(rows.shape[0]):
+        code = column[np.uint32(rows[i])]
+        codes[i] = code
+        low = min(low, code)
+        high = max(high, np.uint8(0) if code == _MISSING else code)
+        n_missing += code == _MISSING
+    return np.int64(low), np.int64(high), n_missing
+
+
+@borrowing
+def _count_codes(codes, low, high, present):
+    """Set how many rows have every code from `low` to `high`; how many codes there are."""
+    for code in range(low, high + 1):
+        present[code] = 0
+    for i in range(codes.shape[0]):
+        present[codes[i]] += 1
+    different = 0
+    for code in range(low, high + 1):
+        different += present[code] > 0
+    return different
+
+
+@borrowing
+def _try_subset(fast, rows, ends, place, codes, span, work, state):
     """Try a split of categories into two branches: at random, or the best in the order of their mean target.
 
     With two classes or numbers the best of all subsets is among the prefixes of that order (Fisher 1958, Breiman 1984);
     with more classes it is the order by the share of the node's largest class.
     """
     _, target, rules, measure = fast
-    rank = work.route
+    low, high, different, gaps = span
+    rank, present = work.route, work.counts.run
+    for code in range(low, high + 1):
+        present[code] = work.counts.rows[code]
     rank[_MISSING] = _MISSING
     if rules.rule == EXTRA:
         last = 0
         if different == 1:
-            rank[:_MISSING] = 0
+            rank[low] = 0
         else:
-            _flip_coins(rank, work.counts.rows, different, state)
+            _flip_coins(rank, present, low, high, different, state)
     else:
-        _rank_codes(codes, rows, ends, target, work)
-        last = different - 1 if work.counts.rows[_MISSING] > 0 else different - 2
-    gaps = work.counts.rows[_MISSING] > 0
+        _rank_codes(codes, rows, ends, target, low, high, work)
+        last = different - 1 if gaps else different - 2
     for i in range(codes.shape[0]):
         codes[i] = rank[codes[i]]
-    present = work.counts.run
-    for code in range(256):
-        present[code] = work.counts.rows[code]
     gain, cut, goes = best_cut(codes, rows, ends, target, measure, (0, last, rules.min_leaf), work.counts)
     if _offer(work.split, gain, place, cut, goes if gaps else -1, 2, state):
-        for code in range(_MISSING):
-            work.split.route[code] = 255 if present[code] == 0 else (0 if rank[code] <= cut else 1)
+        route = work.split.route
+        route[:] = 255
+        for code in range(low, high + 1):
+            if present[code] > 0:
+                route[code] = 0 if rank[code] <= cut else 1
 
 
 @borrowing
-def _flip_coins(rank, present, different, state):
+def _flip_coins(rank, present, low, high, different, state):
     """Rank 0 or 1 for every code that is present, each with equal chance, but not all the same."""
     ones = 0
     while ones == 0 or ones == different:
         ones = 0
-        for code in range(_MISSING):
+        for code in range(low, high + 1):
             if present[code] > 0:
                 rank[code] = np.uint8(next_word(state) >> np.uint64(63))
                 ones += rank[code]
 
 
 @borrowing
-def _rank_codes(codes, rows, ends, target, work):
+def _rank_codes(codes, rows, ends, target, low, high, work):
     """Rank the codes that are present by the mean of the target, or by the share of the node's largest class."""
-    rank, share = work.route, work.share
-    weight = work.counts.weight
-    weights = target.weights
+    rank, share, weight, weights = work.route, work.share, work.counts.weight, target.weights
     chosen_begin, chosen_end, most, begin = 0, rows.shape[0], -1.0, 0
     if target.classes:
         for k in range(ends.shape[0]):
@@ -454,21 +389,20 @@ def _rank_codes(codes, rows, ends, target, work):
             if size > most or (size == most and rows[begin] < rows[chosen_begin]):
                 most, chosen_begin, chosen_end = size, begin, ends[k]
             begin = ends[k]
-    share[:] = 0.0
-    weight[:] = 0.0
+    for code in range(low, high + 1):
+        share[code] = 0.0
+        weight[code] = 0.0
     for i in range(rows.shape[0]):
         weight[codes[i]] += weights[rows[i]]
     for i in range(chosen_begin, chosen_end):
         share[codes[i]] += weights[rows[i]] * (1.0 if target.classes else target.values[rows[i]])
-    for code in range(_MISSING):
-        if weight[code] > 0.0:
-            share[code] /= weight[code]
-    for code in range(_MISSING):
-        if weight[code] > 0.0:
-            before = 0
-            for other in range(_MISSING):
-                if weight[other] > 0.0 and (
-                    share[other] < share[code] or (share[other] == share[code] and other < code)
-                ):
-                    before += 1
-            rank[code] = before
+    for code in range(low, high + 1):
+        if weight[code] == 0.0:
+            continue
+        share[code] /= weight[code]
+        rank[code] = 0
+        for before in range(low, code):
+            if weight[before] > 0.0:
+                later = share[before] > share[code]
+                rank[before] += np.uint8(later)
+                rank[code] += np.uint8(not later)

@@ -10,7 +10,7 @@ import numpy as np
 
 from fernwood.errors import ParameterError
 from fernwood.kernels.impurity import ENTROPY, GINI, VARIANCE
-from fernwood.kernels.splitting import CART, EXTRA, MULTIWAY, SUBSET, Rules
+from fernwood.kernels.tables import CART, EXTRA, MULTIWAY, SUBSET, Rules
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
