@@ -296,8 +296,8 @@ def grow_tree(columns, order, categories, target, rules, chosen, state):
     table = make_table(columns, order, categories, rules)
     measure = make_measure(rules.criterion, n_rows)
     rows = _by_class(target.labels, chosen) if target.classes else chosen.copy()
-    work = make_work(n_rows, table, rules)
-    nodes = _make_nodes(n_rows, n_rows if table.n_plain < table.order.shape[0] else 0)
+    work = make_work(n_rows, table, target, rules)
+    nodes = _make_nodes(n_rows, n_rows if table.n_plain + table.n_gaps < table.order.shape[0] else 0)
     room = _Room(
         np.empty((n_rows + 256, 4), np.int64),
         np.empty(n_rows + 1, np.int64),

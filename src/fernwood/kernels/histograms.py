@@ -15,7 +15,16 @@ from numpy.typing import NDArray  # noqa: TC002  (Numba reads the fields)
 from fernwood.kernels.borrowing import borrowing
 from fernwood.kernels.impurity import class_term, decrease, value_score
 
-__all__ = ["Counts", "Target", "best_cut", "count_class_cuts", "count_value_cuts", "make_counts", "multiway"]
+__all__ = [
+    "Counts",
+    "Target",
+    "best_cut",
+    "count_class_cuts",
+    "count_value_cuts",
+    "make_counts",
+    "multiway",
+    "two_scores",
+]
 
 _MISSING = 255
 
@@ -360,14 +369,14 @@ def best_cut(codes, rows, ends, target, measure, wanted, counts):
             if min(rows_left, n - rows_left) < max(min_leaf, 1):
                 continue
             w = left[code] + (missing if side == 1 else 0.0)
-            total = _two_scores(w, whole - w, pure[side, code], rest[side, code], target, measure)
+            total = two_scores(w, whole - w, pure[side, code], rest[side, code], target, measure)
             if total > best:
                 best, cut, goes = total, code, 1 - side
     return best, cut, goes
 
 
 @borrowing
-def _two_scores(left, right, pure, rest, target, measure):
+def two_scores(left, right, pure, rest, target, measure):
     """The decrease that two branches bring, from their weights and what was added up of them."""
     if not target.classes:
         score = value_score(pure, left) + value_score(rest, right)

@@ -29,6 +29,14 @@ from fernwood.kernels.panels import (
 from fernwood.kernels.random import next_bounded, next_word
 from fernwood.kernels.sorting import LARGEST, Sorting, best_class_cuts, best_value_cuts, make_sorting
 from fernwood.kernels.tables import CART, EXTRA, MULTIWAY, SUBSET
+from fernwood.kernels.weighing import (
+    Weighing,
+    draw_known_cuts,
+    find_known_extremes,
+    make_weighing,
+    set_amounts,
+    weigh_cuts,
+)
 
 __all__ = ["Split", "Work", "find_split", "make_work"]
 
@@ -60,9 +68,11 @@ class Work(NamedTuple):
     panel: Panel
     counts: Counts
     sorting: Sorting
+    weighing: Weighing
     split: Split
     drawn: NDArray[np.int32]
     batch: NDArray[np.int32]
+    heavy: NDArray[np.int32]
     places: NDArray[np.int32]
     block: NDArray[np.uint8]
     counting: NDArray[np.int32]
@@ -72,18 +82,21 @@ class Work(NamedTuple):
 
 
 @njit(nogil=True, cache=True)
-def make_work(n_rows, table, rules):
+def make_work(n_rows, table, target, rules):
     """Room for nodes of up to `n_rows` rows."""
     n_columns = table.order.shape[0]
     every = rules.max_features >= n_columns
     width = n_columns if every else min(n_columns, _BATCH)
+    heavy = rules.rule == EXTRA and (target.weighted or table.n_gaps > 0)
     split = Split(np.zeros(5, np.int64), np.zeros(1), np.zeros(256, np.uint8))
     return Work(
         make_panel(width),
         make_counts(n_rows),
         make_sorting(min(n_rows, 2 * LARGEST) if rules.rule == CART else 0),
+        make_weighing(n_rows, width) if heavy else make_weighing(0, 0),
         split,
         np.arange(n_columns).astype(np.int32),
+        np.zeros(_BATCH, np.int32),
         np.zeros(_BATCH, np.int32),
         np.zeros(_BATCH, np.int32),
         np.zeros(0 if every else n_rows * padded(width), np.uint8),
@@ -116,28 +129,42 @@ def find_split(table, target, rules, measure, rows, ends, work, state):
     split.what[0] = -1
     split.gain[0] = -np.inf
     n_columns = table.order.shape[0]
-    n_plain = 0 if target.weighted else table.n_plain
+    n_light = 0 if target.weighted else table.n_plain
+    n_ordered = table.n_plain + table.n_gaps if rules.rule == EXTRA else n_light
     fast = (table, target, rules, measure)
-    every = rules.max_features >= n_columns
+    if n_light < n_ordered:
+        set_amounts(target, rows, work.weighing)
+    if rules.max_features >= n_columns:
+        for place in range(n_ordered, n_columns):
+            _try_column(fast, rows, ends, place, work, state)
+        if n_light > 0:
+            _try_plain(fast, rows, ends, n_light, True, work, state)
+        elif n_ordered > 0:
+            _try_heavy(fast, rows, ends, table.wide, 0, table.n_plain, work, state)
+        if table.n_plain < n_ordered:
+            _try_heavy(fast, rows, ends, table.gappy, table.n_plain, table.n_gaps, work, state)
+        return
     found, begin = 0, 0
     drawn = work.drawn
     while found < rules.max_features and begin < n_columns:
-        n_batch = n_plain if every else 0
-        first = n_plain if every else begin
-        end = n_columns if every else begin + min(min(rules.max_features - found, n_columns - begin), _BATCH)
-        for i in range(first, end):
-            place = i
-            if not every:
-                j = i + next_bounded(state, n_columns - i)
-                drawn[i], drawn[j] = drawn[j], drawn[i]
-                place = np.int64(drawn[i])
-            if place < n_plain:
+        n_batch, n_heavy = 0, 0
+        end = begin + min(min(rules.max_features - found, n_columns - begin), _BATCH)
+        for i in range(begin, end):
+            j = i + next_bounded(state, n_columns - i)
+            drawn[i], drawn[j] = drawn[j], drawn[i]
+            place = np.int64(drawn[i])
+            if place < n_light:
                 work.batch[n_batch] = place
                 n_batch += 1
+            elif place < n_ordered:
+                work.heavy[n_heavy] = place
+                n_heavy += 1
             else:
                 found += _try_column(fast, rows, ends, place, work, state)
         if n_batch > 0:
-            found += _try_plain(fast, rows, ends, n_batch, every, work, state)
+            found += _try_plain(fast, rows, ends, n_batch, False, work, state)
+        if n_heavy > 0:
+            found += _try_heavy(fast, rows, ends, work.block, -1, n_heavy, work, state)
         begin = end
 
 
@@ -199,6 +226,38 @@ def _try_plain(fast, rows, ends, width, every, work, state):
                 score_value_cuts(codes, width, seen, values, measure, panel)
             _take_scores(n, width, rules.min_leaf, measure, panel)
     return _take_best(width, every, work, state)
+
+
+@borrowing
+def _try_heavy(fast, rows, ends, codes, first, width, work, state):
+    """Try random cuts of ordered columns, with weights or missing values; how many were not constant.
+
+    `codes` is the panel of the columns from place `first` on; or room for one of those in `work.heavy`, if that is −1.
+    """
+    table, target, rules, measure = fast
+    panel, room, split = work.panel, work.weighing, work.split
+    if width == 0:
+        return 0
+    seen = rows
+    if first < 0:
+        places = work.places[:width]
+        for j in range(width):
+            places[j] = table.order[work.heavy[j]]
+        gather_panel(table.columns, places, rows, codes)
+        seen = work.counting[: rows.shape[0]]
+    find_known_extremes(codes, width, seen, room, panel)
+    draw_known_cuts(state, width, room, panel)
+    weigh_cuts(codes, width, seen, ends, target, measure, rules.min_leaf, room, panel)
+    found = 0
+    for j in range(width):
+        gaps = room.gaps[j] > 0
+        if panel.low[j] == _MISSING or (panel.low[j] == panel.high[j] and not gaps):
+            continue
+        found += 1
+        if panel.best[j] >= split.gain[0]:
+            place = np.int64(work.heavy[j]) if first < 0 else first + j
+            _offer(split, panel.best[j], place, panel.best_cut[j], np.int64(room.goes[j]) if gaps else -1, 0, state)
+    return found
 
 
 @borrowing
@@ -268,7 +327,7 @@ def _part_two(width, rows, target, measure, panel, split, state):
 
 @borrowing
 def _try_column(fast, rows, ends, place, work, state):
-    """Try one column of any kind; 1, or 0 where it is constant."""
+    """Try all cuts of one ordered column, or one column of categories; 1, or 0 where it is constant."""
     table, target, rules, measure = fast
     column = table.columns[table.order[place]]
     kind = table.kinds[place]
@@ -297,9 +356,6 @@ def _try_column(fast, rows, ends, place, work, state):
         _try_subset(fast, rows, ends, place, codes, (low, high, different, gaps), work, state)
         return 1
     last = high if gaps else high - 1
-    if rules.rule == EXTRA:
-        low += next_bounded(state, last - low + 1)
-        last = low
     gain, cut, goes = best_cut(codes, rows, ends, target, measure, (low, last, rules.min_leaf), counts)
     _offer(work.split, gain, place, cut, goes if gaps else -1, 0, state)
     return 1

@@ -34,6 +34,8 @@ class Table(NamedTuple):
     kinds : uint8 array; kind of the first, second, … column
     wide : uint8 array, flat; a panel (see `panels`) of the plain columns, or empty where K is less than all columns
     n_plain : int
+    gappy : uint8 array, flat; a panel of the columns with missing values, for random cuts of all columns, or empty
+    n_gaps : int
     """
 
     columns: NDArray[np.uint8]
@@ -41,6 +43,8 @@ class Table(NamedTuple):
     kinds: NDArray[np.uint8]
     wide: NDArray[np.uint8]
     n_plain: int
+    gappy: NDArray[np.uint8]
+    n_gaps: int
 
 
 class Rules(NamedTuple):
@@ -61,27 +65,31 @@ def make_table(columns, order, categories, rules):
     n_columns = columns.shape[0]
     kinds = np.empty(n_columns, np.uint8)
     places = np.empty(n_columns, np.int32)
-    n_plain = _find_kinds(columns, categories, rules.categories, kinds)
-    n = 0
-    for kind in (PLAIN, GAPS, rules.categories):
+    _find_kinds(columns, categories, rules.categories, kinds)
+    n, ends = 0, np.zeros(3, np.int64)
+    for k in range(3):
         for place in order:
-            if kinds[place] == kind:
+            if kinds[place] == (PLAIN if k == 0 else GAPS if k == 1 else rules.categories):
                 places[n] = place
                 n += 1
-    every = rules.max_features >= n_columns and n_plain > 0
-    wide = lay_panel(columns, places[:n_plain]) if every else np.empty(0, np.uint8)
-    return Table(columns, places, kinds[places], wide, n_plain)
+        ends[k] = n
+    every = rules.max_features >= n_columns
+    wide = _lay(columns, places[: ends[0]], every)
+    gappy = _lay(columns, places[ends[0] : ends[1]], every and rules.rule == EXTRA)
+    return Table(columns, places, kinds[places], wide, ends[0], gappy, ends[1] - ends[0])
+
+
+@njit(nogil=True, cache=True)
+def _lay(columns, places, wanted):
+    return lay_panel(columns, places) if wanted and places.shape[0] > 0 else np.empty(0, np.uint8)
 
 
 @borrowing
 def _find_kinds(columns, categories, of_categories, kinds):
-    """Set the kind of every column; how many are plain."""
-    n_plain = 0
+    """Set the kind of every column."""
     for j in range(columns.shape[0]):
         codes = columns[j]
         largest = np.uint8(0)
         for i in range(codes.shape[0]):
             largest = max(largest, codes[i])
         kinds[j] = of_categories if categories[j] else (GAPS if largest == _MISSING else PLAIN)
-        n_plain += kinds[j] == PLAIN
-    return n_plain
