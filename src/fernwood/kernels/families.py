@@ -21,20 +21,19 @@ def _compile_text() -> None:
 
 def _compile_trees() -> None:
     from fernwood.kernels.drawing import draw_beside, draw_places, draw_weighted
-    from fernwood.kernels.growing import grow_tree, lay_wide
+    from fernwood.kernels.growing import grow_tree
     from fernwood.kernels.histograms import Target
-    from fernwood.kernels.impurity import GINI, make_measure
+    from fernwood.kernels.impurity import GINI
     from fernwood.kernels.predicting import add_entries, fair_decreases, find_leaves, find_leaves_permuted
     from fernwood.kernels.random import sample_with_replacement, shuffle
-    from fernwood.kernels.splitting import EXTRA, Rules, Table
+    from fernwood.kernels.tables import EXTRA, MULTIWAY, Rules
 
     codes = np.arange(4, dtype=np.uint8).reshape(1, 4)
     rows = np.arange(4, dtype=np.int32)
-    order, kinds = np.zeros(1, np.int32), np.zeros(1, np.uint8)
     target = Target(rows % 2, np.zeros(4), np.ones(4), True, False)
     state = np.arange(1, 5).astype(np.uint64)
-    table = Table(codes, order, kinds, lay_wide(codes, order, 1), 1)
-    tree = grow_tree(table, target, Rules(EXTRA, 1, -1, 1, 2), make_measure(GINI, 4), rows, state)
+    rules = Rules(EXTRA, 1, -1, 1, 2, GINI, MULTIWAY)
+    tree = grow_tree(codes, np.zeros(1, np.int32), np.zeros(1, np.bool_), target, rules, rows, state)
     add_entries(tree, find_leaves(tree, codes, rows), np.zeros((4, 2)))
     find_leaves_permuted(tree, codes, rows, 0, rows)
     fair_decreases(tree, codes, target, rows, GINI, 1)
