@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         StoreError,
         TargetError,
     )
+    from fernwood.models import SubspaceForestClassifier, SubspaceForestRegressor
     from fernwood.store import Store, ingest, open_store as open  # noqa: A004
 
 # Public names and where they live; a name is loaded when it is first used (PEP 562), so that importing is light.
@@ -28,11 +29,13 @@ _HOMES = {
     "SourceError": "fernwood.errors",
     "Store": "fernwood.store",
     "StoreError": "fernwood.errors",
+    "SubspaceForestClassifier": "fernwood.models",
+    "SubspaceForestRegressor": "fernwood.models",
     "TargetError": "fernwood.errors",
     "ingest": "fernwood.store",
     "open": "fernwood.store:open_store",
 }
-_MODULES = {"datasets", "errors", "seeds", "sources", "store", "theory"}
+_MODULES = {"datasets", "errors", "models", "seeds", "sources", "store", "theory"}
 
 __all__ = [
     "BudgetError",
@@ -42,6 +45,8 @@ __all__ = [
     "SourceError",
     "Store",
     "StoreError",
+    "SubspaceForestClassifier",
+    "SubspaceForestRegressor",
     "TargetError",
     "__version__",
     "ingest",

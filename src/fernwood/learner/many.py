@@ -10,19 +10,24 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+import numpy as np
+
 from fernwood.errors import ParameterError
-from fernwood.learner.trees import Tree, grow
+from fernwood.kernels.predicting import add_entries
+from fernwood.learner.trees import Tree, grow, leaves
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from fernwood.learner.settings import TreeSettings
     from fernwood.learner.target import TreeTarget
 
-__all__ = ["TreeItem", "grow_many", "in_order"]
+__all__ = ["TreeItem", "grow_many", "in_order", "vote"]
+
+_FEWEST_ROWS, _MOST_ROWS = 128, 8192
+"""Rows that follow all trees at a time: enough to hide what a call costs, few enough to share out."""
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -80,3 +85,50 @@ def grow_many(items: Iterable[TreeItem], settings: TreeSettings, n_threads: int 
         )
 
     return list(in_order(one, items, n_threads))
+
+
+def vote(trees: Sequence[Tree], codes: NDArray[np.uint8], n_outputs: int, n_threads: int = 1) -> NDArray[np.float64]:
+    """The mean, over trees that grew on the same columns, of what the leaf of every row says.
+
+    Every row adds up the trees in their order, so the answer is the same for any number of threads.
+
+    Parameters
+    ----------
+    trees
+    codes : uint8 array, shape (columns, rows)
+    n_outputs
+        How many classes there are; 1 for numbers.
+    n_threads
+
+    Returns
+    -------
+    float64 array, shape (rows, outputs)
+        Shares of classes, or the target's values as kernels have them.
+
+    Notes
+    -----
+    Peak memory: the result.
+
+    Examples
+    --------
+    >>> from fernwood import seeds
+    >>> from fernwood.learner.settings import TreeSettings
+    >>> from fernwood.learner.target import class_target
+    >>> codes = np.array([[0, 0, 1, 1]], np.uint8)
+    >>> tree = grow(codes, class_target([0, 0, 1, 1]), TreeSettings(), state=seeds.state(0))
+    >>> vote([tree, tree], codes, 2)[:, 1].tolist()
+    [0.0, 0.0, 1.0, 1.0]
+    """
+    n_rows = codes.shape[1]
+    out = np.zeros((n_rows, n_outputs))
+    size = min(max(-(-n_rows // (4 * n_threads)), _FEWEST_ROWS), _MOST_ROWS)
+
+    def block(first: int) -> None:
+        rows = np.arange(first, min(first + size, n_rows), dtype=np.int32)
+        for tree in trees:
+            add_entries(tree, leaves(tree, codes, rows), out[first : first + size])
+
+    for _ in in_order(block, range(0, n_rows, size), n_threads):
+        pass
+    out /= len(trees)
+    return out
