@@ -1,7 +1,7 @@
 """Forests of sequential random subspaces: one tree a draw, and the mean of their predictions.
 
 The method is Algorithm 1 of Sutera et al. (2018), with its trees kept. With `alpha=0` it is the random subspace method
-(Ho 1998); with all columns in every draw it is a plain forest, random patches with `max_samples` (Louppe & Geurts 2012).
+(Ho 1998); with all columns in every draw it is a plain forest, random patches with `max_samples` (Louppe 2012).
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class _SubspaceForest(TableEstimator):
         alpha: float = 0.5,
         n_iter: int = 100,
         learner: Literal["extra", "cart", "random"] = "extra",
-        max_features: int | float | Literal["sqrt", "log2"] | None = None,
+        max_features: float | Literal["sqrt", "log2"] | None = None,
         *,
         rule: Literal["probe", "importance"] = "probe",
         weighted: bool = False,
@@ -65,7 +65,7 @@ class _SubspaceForest(TableEstimator):
         min_samples_split: int = 2,
         categories: Literal["multiway", "subset"] = "multiway",
         bootstrap: bool = False,
-        max_samples: int | float | None = None,
+        max_samples: float | None = None,
         round_size: int = 10,
         memory: int | str | None = None,
         n_jobs: int | None = None,
@@ -92,14 +92,15 @@ class _SubspaceForest(TableEstimator):
 
     def _check_parameters(self) -> FitSettings:
         """How draws are fitted; a parameter outside its rule gets one sentence before any data is read."""
-        for name, value, allowed in (("learner", self.learner, _LEARNERS), ("rule", self.rule, tuple(_RULES))):
-            if value not in allowed:
-                raise ParameterError(f"{name} is {value!r}; it must be one of {', '.join(map(repr, allowed))}")
-        for name, value in (("n_iter", self.n_iter), ("round_size", self.round_size)):
-            if not (is_integer(value) and value >= 1):
-                raise ParameterError(f"{name} is {value!r}; it must be an integer from 1 on")
-        if isinstance(self.alpha, str) or not 0 <= self.alpha <= 1:
-            raise ParameterError(f"alpha is {self.alpha!r}; it is a share: give a number from 0 to 1")
+        for name, choice, allowed in (("learner", self.learner, _LEARNERS), ("rule", self.rule, tuple(_RULES))):
+            if choice not in allowed:
+                raise ParameterError(f"{name} is {choice!r}; it must be one of {', '.join(map(repr, allowed))}")
+        for name, number in (("n_iter", self.n_iter), ("round_size", self.round_size)):
+            if not (is_integer(number) and number >= 1):
+                raise ParameterError(f"{name} is {number!r}; it must be an integer from 1 on")
+        alpha: object = self.alpha
+        if not (isinstance(alpha, int | float | np.integer | np.floating) and 0 <= alpha <= 1):
+            raise ParameterError(f"alpha is {alpha!r}; it is a share: give a number from 0 to 1")
         if (self.criterion == "variance") != (self._task == "regression"):
             right = "'variance'" if self._task == "regression" else "'gini' or 'entropy'"
             raise ParameterError(f"criterion is {self.criterion!r} and this forest is for {self._task}; use {right}")
@@ -139,10 +140,10 @@ class _SubspaceForest(TableEstimator):
             state = decide(search, state, fitted)
             draws += fitted
         self._keep(store, ids, draws)
-        importance = np.zeros(store.n_columns)
-        importance[ids] = state.evidence.mean_importance()
-        total = importance.sum()
-        self.feature_importances_ = importance / total if total > 0 else importance
+        importance = state.evidence.mean_importance()
+        self.feature_importances_ = np.zeros(store.n_columns)
+        # Added up before they are put in the order of the table, on which their sum would depend in its last bit.
+        self.feature_importances_[ids] = importance / max(importance.sum(), np.finfo(float).tiny)
         self.found_ = np.sort(ids[state.found])
         self.n_iter_ = state.n_draws
 
@@ -267,7 +268,7 @@ class SubspaceForestClassifier(ClassifierMixin, _SubspaceForest):  # type: ignor
         alpha: float = 0.5,
         n_iter: int = 100,
         learner: Literal["extra", "cart", "random"] = "extra",
-        max_features: int | float | Literal["sqrt", "log2"] | None = None,
+        max_features: float | Literal["sqrt", "log2"] | None = None,
         *,
         rule: Literal["probe", "importance"] = "probe",
         weighted: bool = False,
@@ -277,7 +278,7 @@ class SubspaceForestClassifier(ClassifierMixin, _SubspaceForest):  # type: ignor
         min_samples_split: int = 2,
         categories: Literal["multiway", "subset"] = "multiway",
         bootstrap: bool = False,
-        max_samples: int | float | None = None,
+        max_samples: float | None = None,
         class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
         round_size: int = 10,
         memory: int | str | None = None,
