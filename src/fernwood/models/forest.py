@@ -6,6 +6,7 @@ The method is Algorithm 1 of Sutera et al. (2018), with its trees kept. With `al
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -90,6 +91,27 @@ class _SubspaceForest(TableEstimator):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
+    def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:  # noqa: N803
+        """Grow the forest.
+
+        Parameters
+        ----------
+        X
+            A `Store`, a data frame, a SciPy sparse matrix, or anything like an array of numbers; NaN is missing.
+        y
+            What to predict, one value for every row; of a store, None means its own target.
+        sample_weight : optional
+            The weight of every row; rows of weight zero take no part.
+        """
+        settings = self._check_parameters()
+        store = fit_store(self, X, y, sample_weight=sample_weight, task=self._task, memory=self.memory)
+        self._grow(store, self._tree_target(store, y), settings)
+        return self
+
+    @abstractmethod
+    def _tree_target(self, store: Store, y: Any) -> TreeTarget:
+        """The target as trees use it; what leads from their leaves back to `y` is kept."""
+
     def _check_parameters(self) -> FitSettings:
         """How draws are fitted; a parameter outside its rule gets one sentence before any data is read."""
         for name, choice, allowed in (("learner", self.learner, _LEARNERS), ("rule", self.rule, tuple(_RULES))):
@@ -139,7 +161,7 @@ class _SubspaceForest(TableEstimator):
             fitted = fit_round(search, state, self.n_iter - state.n_draws)
             state = decide(search, state, fitted)
             draws += fitted
-        self._keep(store, ids, draws)
+        self._keep(store, ids, target, draws)
         importance = state.evidence.mean_importance()
         self.feature_importances_ = np.zeros(store.n_columns)
         # Added up before they are put in the order of the table, on which their sum would depend in its last bit.
@@ -147,13 +169,20 @@ class _SubspaceForest(TableEstimator):
         self.found_ = np.sort(ids[state.found])
         self.n_iter_ = state.n_draws
 
-    def _keep(self, store: Store, ids: NDArray[np.int64], draws: list[Draw]) -> None:
-        """Let all trees count columns the same way: places among those that any of them splits on, the probe last."""
+    def _keep(self, store: Store, ids: NDArray[np.int64], target: TreeTarget, draws: list[Draw]) -> None:
+        """Let all trees count the same way.
+
+        Columns are places among those that any tree splits on, the probe last; classes, which `TreeTarget` numbers as
+        they first appear, are numbered in their own order.
+        """
         grown = [(np.append(ids[draw.columns], -1), tree) for draw in draws for tree in draw.scores.trees]
         used = [np.unique(columns[tree.column[tree.column >= 0]]) for columns, tree in grown]
         split_on = np.unique(np.concatenate(used))
         self.columns_ = split_on[split_on >= 0]
         self.trees_ = [_recounted(tree, columns, self.columns_) for columns, tree in grown]
+        if target.kernel.classes:
+            places = target.classes.astype(np.int32)
+            self.trees_ = [tree._replace(entry_class=places[tree.entry_class]) for tree in self.trees_]
         self._coding = Coding.of(store, self.columns_)
 
     def _vote(self, X: Any, n_outputs: int) -> NDArray[np.float64]:  # noqa: N803
@@ -307,27 +336,9 @@ class SubspaceForestClassifier(ClassifierMixin, _SubspaceForest):  # type: ignor
         )
         self.class_weight = class_weight
 
-    def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:  # noqa: N803
-        """Grow the forest.
-
-        Parameters
-        ----------
-        X
-            A `Store`, a data frame, a SciPy sparse matrix, or anything like an array of numbers; NaN is missing.
-        y
-            The class of every row; of a store, None means its own target.
-        sample_weight : optional
-            The weight of every row; rows of weight zero take no part.
-        """
-        settings = self._check_parameters()
-        store = fit_store(self, X, y, sample_weight=sample_weight, task=self._task, memory=self.memory)
-        target = store_target(store, self.class_weight)
+    def _tree_target(self, store: Store, y: Any) -> TreeTarget:
         self.classes_ = class_labels(store, y)
-        self._grow(store, target, settings)
-        # Trees number classes as they first appear; from here on they do as `classes_` does.
-        places = target.classes.astype(np.int32)
-        self.trees_ = [tree._replace(entry_class=places[tree.entry_class]) for tree in self.trees_]
-        return self
+        return store_target(store, self.class_weight)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:  # noqa: N803
         """The mean share of every class in the leaves of a row, shape (rows, classes)."""
@@ -363,24 +374,10 @@ class SubspaceForestRegressor(RegressorMixin, _SubspaceForest):  # type: ignore[
 
     _task = "regression"
 
-    def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:  # noqa: N803
-        """Grow the forest.
-
-        Parameters
-        ----------
-        X
-            A `Store`, a data frame, a SciPy sparse matrix, or anything like an array of numbers; NaN is missing.
-        y
-            The number to predict for every row; of a store, None means its own target.
-        sample_weight : optional
-            The weight of every row; rows of weight zero take no part.
-        """
-        settings = self._check_parameters()
-        store = fit_store(self, X, y, sample_weight=sample_weight, task=self._task, memory=self.memory)
+    def _tree_target(self, store: Store, y: Any) -> TreeTarget:  # noqa: ARG002
         target = store_target(store)
         self._centre, self._unit = target.centre, target.unit
-        self._grow(store, target, settings)
-        return self
+        return target
 
     def predict(self, X: Any) -> NDArray[np.float64]:  # noqa: N803
         """The mean over trees of the target's mean in the leaf of every row, in the units of the target."""
