@@ -296,7 +296,6 @@ def test_as_accurate_as_extra_trees(load, n_deals: int) -> None:
     folds = deal(n_splits=5, n_repeats=n_deals, random_state=0)
     found = cross_val_score(ours, table, y, cv=folds)
     wanted = cross_val_score(peer(200, max_features="sqrt", random_state=0), table, y, cv=folds)
-    print(found.mean(), wanted.mean(), wanted.std(ddof=1) / np.sqrt(5))
     assert found.mean() > wanted.mean() - wanted.std(ddof=1) / np.sqrt(5)
 
 
