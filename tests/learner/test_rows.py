@@ -10,9 +10,7 @@ from fernwood.errors import ParameterError
 from fernwood.learner.rows import RowSampling
 
 
-@given(
-    st.integers(1, 60), st.booleans(), st.floats(0.01, 1.0) | st.integers(1, 60) | st.none(), st.integers(0, 2**32)
-)
+@given(st.integers(1, 60), st.booleans(), st.floats(0.01, 1.0) | st.integers(1, 60) | st.none(), st.integers(0, 2**32))
 def test_rows_left_out_are_all_the_others(n_rows: int, again: bool, size: float | None, seed: int) -> None:
     if isinstance(size, int):
         size = min(size, n_rows)

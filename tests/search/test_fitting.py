@@ -185,7 +185,9 @@ def test_impurity_importance_of_noise_is_not_zero() -> None:
 @pytest.mark.parametrize("importance", ["out-of-sample", "permutation"])
 def test_rows_must_be_left_out(importance: str) -> None:
     for rows in (RowSampling(), RowSampling(size=1.0)):
-        with pytest.raises(ParameterError, match=f"importance is '{importance}', which is measured on rows that a tree"):
+        with pytest.raises(
+            ParameterError, match=f"importance is '{importance}', which is measured on rows that a tree"
+        ):
             FitSettings(TREE, rows=rows, importance=importance)  # type: ignore[arg-type]
     for rows in (RowSampling(size=60), RowSampling(size=0.995)):
         settings = FitSettings(TREE, rows=rows, importance=importance)  # type: ignore[arg-type]

@@ -73,8 +73,8 @@ def test_the_order_of_columns(store: Store) -> None:
     frame = pd.DataFrame(MADELON.data, columns=[f"c{i}" for i in range(60)])
     first = search(store_of(frame)).to_table()
     second = search(store_of(frame.iloc[:, order])).to_table()
-    assert first.drop_columns(["position"]).sort_by("column").equals(
-        second.drop_columns(["position"]).sort_by("column")
+    assert (
+        first.drop_columns(["position"]).sort_by("column").equals(second.drop_columns(["position"]).sort_by("column"))
     )
 
 
@@ -164,7 +164,9 @@ def test_numbers_as_a_target() -> None:
 
 
 def test_twelve_classes() -> None:
-    target = (np.digitize(MADELON.data[:, 30], [-0.5, 0.5]) + 3 * np.digitize(MADELON.data[:, 31], [-0.7, 0.0, 0.7])) % 12
+    target = (
+        np.digitize(MADELON.data[:, 30], [-0.5, 0.5]) + 3 * np.digitize(MADELON.data[:, 31], [-0.7, 0.0, 0.7])
+    ) % 12
     assert len(set(target.tolist())) == 12
     assert search(store_of(target=target)).confirmed.tolist() == [30, 31]
 
@@ -314,7 +316,11 @@ HALVES = np.arange(20) % 2
         (lambda: store_of(ONES, HALVES), SourceError, "0 of n_features = 4 columns are usable.*needs at least 2"),
         (lambda: store_of(NUMBERS[:, :1], HALVES), SourceError, "1 of n_features = 1 columns are usable"),
         (lambda: store_of(NUMBERS[:3], [0, 1, 0]), SourceError, "n_samples = 3 rows; a search needs at least 4"),
-        (lambda: store_of(NUMBERS, HALVES).rows(HALVES == 0), TargetError, "has one class only, '0'; it needs at least"),
+        (
+            lambda: store_of(NUMBERS, HALVES).rows(HALVES == 0),
+            TargetError,
+            "has one class only, '0'; it needs at least",
+        ),
         (lambda: store_of(NUMBERS, [*"abcdefghijklmnopqrst"]), TargetError, "20 classes in 20 rows, as an identifier"),
         (lambda: store_of(NUMBERS, HALVES, weights=-np.ones(20)), TargetError, "none missing, infinite or negative"),
         (lambda: store_of(NUMBERS, HALVES, weights=np.zeros(20)), TargetError, "all zero; at least one row must count"),
@@ -335,7 +341,11 @@ def test_tables_that_cannot_be_searched(given: Any, kind: type[FernwoodError], w
 @pytest.mark.parametrize(
     ("criterion", "task", "words"),
     [
-        ("variance", "classification", "criterion is 'variance' and the task is classification; use 'gini' or 'entropy'"),
+        (
+            "variance",
+            "classification",
+            "criterion is 'variance' and the task is classification; use 'gini' or 'entropy'",
+        ),
         ("gini", "regression", "criterion is 'gini' and the task is regression; use 'variance'"),
     ],
 )

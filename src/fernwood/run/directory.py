@@ -38,7 +38,17 @@ State = TypeVar("State")
 MANIFEST_NAME, CHECKPOINT_NAME, STORE_NAME = "run.json", "checkpoint.npz", "table.fern"
 _FORMAT, _VERSION = "fernwood run", 1
 _SEAL = "run"
-_DAMAGE = (ValueError, KeyError, TypeError, EOFError, OSError, RuntimeError, struct.error, zlib.error, zipfile.BadZipFile)
+_DAMAGE = (
+    ValueError,
+    KeyError,
+    TypeError,
+    EOFError,
+    OSError,
+    RuntimeError,
+    struct.error,
+    zlib.error,
+    zipfile.BadZipFile,
+)
 """What reading a damaged archive of arrays raises; its parts have checksums."""
 
 
