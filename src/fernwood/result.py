@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
@@ -71,9 +72,9 @@ class Facts:
         return self.n_draws >= self.n_planned
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Result:
-    """The decisions of a search, one for every column of the table.
+    """The decisions of a search, one for every column of the table; compare two by their tables.
 
     Attributes
     ----------
@@ -185,6 +186,10 @@ class Result:
                 f"{100 * self.wins[best] / max(self.draws[best], 1):.0f} % of its {self.draws[best]}"
             )
         rest = ", or let the search finish" if not facts.finished else ""
+        n_tentative = len(self.tentative)
+        if n_tentative:
+            said += f"; {n_tentative:,} tentative: ahead, but after too few draws"
+            return f"{said}; let the search make more draws{rest}"
         return f"{said}; more rows, more trees a draw or a smaller q make weak columns visible{rest}"
 
     def _names_of(self, decision: Decision) -> list[str]:
@@ -200,8 +205,9 @@ class Result:
                 writer.write_table(part)
             if writer is not None:
                 writer.close()
+        sums = {DECISIONS_NAME: _digest_of(directory / DECISIONS_NAME)}
         with replaced_file(directory / SUMMARY_NAME) as file:
-            file.write(seal({"format": _FORMAT, "version": _VERSION, **self.summary()}))
+            file.write(seal({"format": _FORMAT, "version": _VERSION, **self.summary(), "files": sums}))
 
     def __getstate__(self) -> dict[str, Any]:
         # Names may be read from a store's files when they are asked for; a copy of the result must stand alone.
@@ -258,12 +264,20 @@ def load_result(directory: Path) -> Result:
     entries = json.loads(data)
     if entries.get("format") != _FORMAT or entries.get("version") != _VERSION:
         raise StoreError(f"{where} holds a result of another Fernwood; read it with that one")
+    if entries.get("files") != {DECISIONS_NAME: _digest_of(table_path)}:
+        raise StoreError(damaged)
     try:
         facts = Facts(**{name: entries[name] for name in Facts.__dataclass_fields__})
         table = pq.read_table(table_path)
         return _restored(table, facts)
     except (KeyError, TypeError, ValueError, pa.ArrowException) as error:
         raise StoreError(damaged) from error
+
+
+def _digest_of(path: Path) -> str:
+    """The checksum of a file, as `digest` has it of bytes."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
 
 
 def _restored(table: pa.Table, facts: Facts) -> Result:

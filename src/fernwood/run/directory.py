@@ -8,8 +8,10 @@ from __future__ import annotations
 import json
 import os
 import platform
+import struct
 import warnings
 import zipfile
+import zlib
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -36,6 +38,18 @@ State = TypeVar("State")
 MANIFEST_NAME, CHECKPOINT_NAME, STORE_NAME = "run.json", "checkpoint.npz", "table.fern"
 _FORMAT, _VERSION = "fernwood run", 1
 _SEAL = "run"
+_DAMAGE = (
+    ValueError,
+    KeyError,
+    TypeError,
+    EOFError,
+    OSError,
+    RuntimeError,
+    struct.error,
+    zlib.error,
+    zipfile.BadZipFile,
+)
+"""What reading a damaged archive of arrays raises; its parts have checksums."""
 
 
 def versions() -> dict[str, str]:
@@ -89,14 +103,15 @@ class RunDirectory:
     @contextmanager
     def appearing(cls, path: Path, *, force: bool = False) -> Iterator[Path]:
         """A directory to fill (a store, then `write_manifest`) that becomes the run when the block ends well."""
-        if path.exists() and not (path / MANIFEST_NAME).is_file():
+        empty = _is_empty(path)
+        if path.exists() and not empty and not (path / MANIFEST_NAME).is_file():
             raise StoreError(f"{shown(path)} exists and is not a run, so it is not replaced; choose another name")
-        if path.exists() and not force:
+        if path.exists() and not empty and not force:
             raise StoreError(
                 f"{shown(path)} holds a run already; go on with it (fernwood resume), choose another name, "
                 "or replace it with --force"
             )
-        with appearing_directory(path, replace=force) as staging:
+        with appearing_directory(path, replace=force or empty) as staging:
             yield staging
 
     @staticmethod
@@ -134,16 +149,13 @@ class RunDirectory:
     @classmethod
     def of_memory(cls, path: Path, manifest: RunManifest) -> RunDirectory:
         """The run in a directory for data that came from memory: begun, or the same one again."""
-        if not path.exists():
+        if not path.exists() or _is_empty(path):
             with cls.appearing(path) as staging:
                 cls.write_manifest(staging, manifest)
         run = cls.open(path)
-        for name in ("method", "parameters", "seed", "fingerprint"):
-            if getattr(run.manifest, name) != getattr(manifest, name):
-                raise ParameterError(
-                    f"run_dir is {shown(path)}, which holds a run with another {name}; give a new directory"
-                    + (", or the seed of that run as random_state" if name == "seed" else "")
-                )
+        difference = _difference(run.manifest, manifest)
+        if difference:
+            raise ParameterError(f"run_dir is {shown(path)}, which holds a run {difference}; give a new directory")
         return run
 
     @property
@@ -173,9 +185,15 @@ class RunDirectory:
     # Checkpoints ---------------------------------------------------------------------------------------------------
 
     def save_checkpoint(self, arrays: Mapping[str, NDArray[np.generic]]) -> None:
-        """Write a checkpoint in place of the last one."""
-        with replaced_file(self.path / CHECKPOINT_NAME) as file:
-            np.savez(file, **{_SEAL: np.frombuffer(self._belongs.encode(), np.uint8)}, **arrays)  # type: ignore[arg-type]
+        """Write a checkpoint in place of the last one, which stays where that fails."""
+        try:
+            with replaced_file(self.path / CHECKPOINT_NAME) as file:
+                np.savez(file, **{_SEAL: np.frombuffer(self._belongs.encode(), np.uint8)}, **arrays)  # type: ignore[arg-type]
+        except OSError as error:
+            raise StoreError(
+                f"the checkpoint of {shown(self.path.name)} cannot be written: {error.strerror or error}; mend that, and "
+                "go on from the checkpoint before"
+            ) from error
 
     def last_state(self, loop: Loop[State]) -> State:
         """The state of the last checkpoint, or the first one where there is none."""
@@ -183,17 +201,39 @@ class RunDirectory:
         if not path.is_file():
             return loop.start()
         where = shown(self.path.name)
-        damaged = f"the checkpoint of {where} is damaged; remove {CHECKPOINT_NAME} from it to begin again"
         try:
-            with np.load(path, allow_pickle=False) as file:
-                arrays = {name: file[name] for name in file.files}
-            if arrays.pop(_SEAL).tobytes().decode() != self._belongs:
-                raise StoreError(f"the checkpoint in {where} belongs to another run; remove {CHECKPOINT_NAME} from it")
-            return loop.unpack(arrays)
-        except (ValueError, KeyError, EOFError, zipfile.BadZipFile, NotImplementedError) as error:
-            raise StoreError(damaged) from error
+            with path.open("rb") as file, np.load(file, allow_pickle=False) as parts:
+                arrays = {name: parts[name] for name in parts.files}
+            belongs = arrays.pop(_SEAL).tobytes().decode()
+            state = loop.unpack(arrays) if belongs == self._belongs else None
+        except _DAMAGE as error:
+            raise StoreError(
+                f"the checkpoint of {where} is damaged; remove {CHECKPOINT_NAME} from it to begin again"
+            ) from error
+        if state is None:
+            raise StoreError(f"the checkpoint in {where} belongs to another run; remove {CHECKPOINT_NAME} from it")
+        return state
 
     @property
     def _belongs(self) -> str:
         """Stands for the run in its checkpoints."""
         return digest(json.dumps(asdict(self.manifest), sort_keys=True).encode())
+
+
+def _is_empty(path: Path) -> bool:
+    return path.is_dir() and not any(path.iterdir())
+
+
+def _difference(held: RunManifest, given: RunManifest) -> str:
+    """In what a run differs from the one that is asked for, if in anything that its answer depends on."""
+    if held.fingerprint != given.fingerprint:
+        return "on other data"
+    if held.method != given.method:
+        return f"of another method, {shown(held.method)}"
+    names = sorted(held.parameters.keys() | given.parameters.keys())
+    for name in names:
+        if held.parameters.get(name) != given.parameters.get(name):
+            return f"with {name}={held.parameters.get(name)!r}, not {given.parameters.get(name)!r}"
+    if held.seed != given.seed:
+        return f"with another seed, which random_state={held.seed} would be"
+    return ""

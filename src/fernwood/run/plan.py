@@ -13,8 +13,8 @@ _LEDGER_BYTES = 200
 """For every column of the table: kinds, checksums, order, the evidence twice over, and what deciding takes."""
 _ROW_BYTES = 400
 """For every row in a worker: its target, its place in the tree that grows, and the nodes of that tree."""
-_SPARE_BYTES = 12 * 10**6
-"""For what is not counted: interpreter objects, thread stacks, buffers of reads."""
+_SPARE_BYTES = 20 * 10**6
+"""For what is not counted: interpreter objects, thread stacks, buffers of reads, what Arrow keeps of a table's records."""
 
 
 class SearchPlan(NamedTuple):
@@ -72,7 +72,7 @@ def plan_draws(
 
     Examples
     --------
-    >>> plan_draws(1000, 20_000, 2, 250, 20, n_threads=8, budget=25_000_000).n_threads
+    >>> plan_draws(1000, 20_000, 2, 250, 20, n_threads=8, budget=32_000_000).n_threads
     8
     """
     ledger = _LEDGER_BYTES * n_columns

@@ -214,4 +214,14 @@ class SubspaceLoop:
             if arrays[name].shape != like.shape or arrays[name].dtype != like.dtype:
                 raise ValueError(f"the checkpoint's {name} are of another shape or type")
         evidence = Evidence(**{name: arrays[name] for name in blank})
-        return SearchState(int(arrays["n_draws"]), evidence, self._search.rule.found(evidence))
+        made = arrays["n_draws"]
+        if made.shape != () or made.dtype.kind != "i" or not 0 <= made <= self._n_draws:
+            raise ValueError("the checkpoint's number of draws is none of this search")
+        n_draws = int(made)
+        if evidence.draws.sum(dtype=np.int64) != n_draws * self._search.q or evidence.draws.min() < 0:
+            raise ValueError("the checkpoint's draws do not add up")
+        if not (np.isfinite(evidence.importance).all() and 0 <= evidence.wins.min()):
+            raise ValueError("the checkpoint's scores are not finite")
+        if (evidence.wins > evidence.draws).any():
+            raise ValueError("the checkpoint has more wins than draws")
+        return SearchState(n_draws, evidence, self._search.rule.found(evidence))

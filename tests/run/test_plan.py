@@ -1,0 +1,127 @@
+"""The memory plan of a search: what it says, and whether a real search keeps to it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given, strategies as st
+
+from fernwood.datasets import make_madelon
+from fernwood.errors import BudgetError
+from fernwood.kernels.ready import ensure_compiled
+from fernwood.run.plan import plan_draws
+
+SHAPES = {
+    "n_rows": st.integers(4, 10**7),
+    "n_columns": st.integers(2, 10**7),
+    "n_classes": st.integers(1, 10**4),
+    "q": st.integers(1, 10**5),
+    "round_size": st.integers(1, 1000),
+    "n_threads": st.integers(1, 64),
+    "held": st.integers(0, 10**9),
+    "scoring": st.integers(0, 10**9),
+}
+
+
+@given(st.fixed_dictionaries(SHAPES), st.integers(1, 10**13))
+def test_a_plan_fits_or_says_what_would(shape: dict[str, int], budget: int) -> None:
+    free = plan_draws(**shape, budget=None)
+    assert free.n_threads == shape["n_threads"]
+    try:
+        plan = plan_draws(**shape, budget=budget)
+    except BudgetError as error:
+        assert error.least > budget
+        enough = plan_draws(**shape, budget=error.least)
+        assert enough.n_threads == 1
+        assert enough.total == error.least
+        with pytest.raises(BudgetError):
+            plan_draws(**shape, budget=error.least - 1)
+    else:
+        assert plan.total <= budget
+        assert 1 <= plan.n_threads <= free.n_threads
+        assert plan == free or plan._replace(n_threads=plan.n_threads + 1).total > budget
+        assert plan._replace(n_threads=0) == free._replace(n_threads=0)
+
+
+def test_threads_shrink_with_the_budget() -> None:
+    def threads(budget: int) -> int:
+        return plan_draws(1000, 20_000, 2, 250, 20, n_threads=16, budget=budget).n_threads
+
+    counts = [threads(budget) for budget in range(26_000_000, 48_000_000, 500_000)]
+    assert counts == sorted(counts)
+    assert counts[0] < 4
+    assert counts[-1] == 16
+
+
+def test_a_budget_that_is_too_small() -> None:
+    with pytest.raises(
+        BudgetError,
+        match=r"a memory budget of 1.0 MB is too small for 20,000 columns and draws of 250 x 1,000 codes; "
+        r"at least \S+ MB would do, or a smaller q",
+    ):
+        plan_draws(1000, 20_000, 2, 250, 20, n_threads=8, budget=1_000_000)
+
+
+# Measured -----------------------------------------------------------------------------------------------------------
+
+# Warmed up by a search of the same kind, so that loading compiled code is not counted: what is left is the search.
+MEASURED = """
+import sys, warnings
+from pathlib import Path
+import numpy as np, fernwood
+from fernwood.budget import resident
+from fernwood.run import plan as planning
+from fernwood.search import selecting
+from fernwood.search.settings import SubspaceSettings
+path, n_threads, settings = sys.argv[1], int(sys.argv[2]), eval(sys.argv[3])
+warnings.simplefilter("ignore")
+small = fernwood.ingest(np.random.default_rng(0).standard_normal((40, 6)), target=[i % 2 for i in range(40)])
+selecting.select_by_subspaces(small, SubspaceSettings(**settings | {"q": 3}), 0, n_threads=n_threads)
+plans = []
+def spy(*args, **options):
+    plans.append(planning.plan_draws(*args, **options))
+    return plans[-1]
+selecting.plan_draws = spy
+store = fernwood.open(path)
+Path("/proc/self/clear_refs").write_text("5")  # the peak is forgotten
+before = resident()
+found = selecting.select_by_subspaces(store, SubspaceSettings(**settings), 0, n_threads=n_threads).result
+ranking, summary = found.ranking, found.summary()
+# Not getrusage, which a child begins at the size of its parent.
+peak = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM"))
+print(1024 * int(peak.split()[1]) - before, plans[0].total)
+"""
+
+
+def measured(store: Path, n_threads: int, **settings: object) -> tuple[int, int]:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    command = [sys.executable, "-c", MEASURED, str(store), str(n_threads), repr(settings)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    peak, planned = map(int, done.stdout.split())
+    return peak, planned
+
+
+@pytest.mark.skipif(not os.access("/proc/self/clear_refs", os.W_OK), reason="the peak cannot be reset here")
+@pytest.mark.parametrize(
+    ("n_rows", "n_columns", "n_threads", "settings"),
+    [
+        (200, 60_000, 1, {"q": 300, "n_iter": 20, "n_trees": 1}),
+        (20_000, 400, 1, {"q": 300, "n_iter": 3, "n_trees": 1}),
+        (20_000, 400, 2, {"q": 300, "n_iter": 4, "n_trees": 1, "learner": "cart", "max_features": "sqrt"}),
+        (60_000, 60, 2, {"q": 20, "n_iter": 4, "n_trees": 1, "bootstrap": True, "importance": "permutation"}),
+        (60_000, 60, 2, {"q": 20, "n_iter": 4, "n_trees": 1, "max_samples": 0.7, "importance": "out-of-sample"}),
+    ],
+)
+def test_a_search_keeps_to_its_plan(
+    tmp_path: Path, n_rows: int, n_columns: int, n_threads: int, settings: dict[str, object]
+) -> None:
+    ensure_compiled("trees")
+    make_madelon(n_rows, n_columns, random_state=0, out=tmp_path / "s.fern")
+    peak, planned = measured(tmp_path / "s.fern", n_threads, **settings)
+    assert peak <= planned
+    assert planned < 3 * peak + 20_000_000  # a plan of any size would hold

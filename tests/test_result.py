@@ -1,0 +1,264 @@
+"""Results: everything derives from one table, and comes back from disk as it was."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import fernwood
+from fernwood.errors import StoreError
+from fernwood.relevance import Decision, Verdicts
+from fernwood.result import DECISIONS_NAME, SUMMARY_NAME, Facts, Result, load_result, result_of
+from fernwood.sealed import seal
+from fernwood.search.selecting import select_by_subspaces
+from fernwood.search.settings import SubspaceSettings
+from fernwood.sources.names import ListedNames, NumberedNames
+
+FACTS = Facts(
+    method="subspace",
+    target="y",
+    task="classification",
+    n_rows=100,
+    n_columns=6,
+    n_usable=5,
+    n_draws=40,
+    n_planned=40,
+    against="probe",
+    seed=3,
+    parameters={"q": 2},
+    fingerprint="f00d",
+    versions={"numpy": "2"},
+)
+HOSTILE = ['a "quoted" name', "<script>alert(1)</script>", "a, b", "=SUM(A1)", "naïve 漢字", "' OR 1=1 --"]
+
+
+def result(
+    decision: list[int] = [2, 0, 1, 0, 3, 0],  # noqa: B006
+    draws: list[int] = [10, 20, 3, 20, 0, 20],  # noqa: B006
+    wins: list[int] = [4, 19, 3, 20, 0, 20],  # noqa: B006
+    names: list[str] = HOSTILE,
+    **facts: Any,
+) -> Result:
+    return Result(
+        ListedNames(pa.array(names, pa.large_string())),
+        replace(FACTS, **facts),
+        np.array(draws, np.int32),
+        np.array([0.25, 0.5, 0.125, 0.25, 0.0, 0.5]),
+        np.array(wins, np.int32),
+        Verdicts(np.array(decision, np.uint8), np.array(decision, np.uint8), ("ahead", "early", "behind", "never")),
+    )
+
+
+def test_best_first() -> None:
+    """Confirmed before tentative before rejected; then by share of wins, score, and place."""
+    assert result().order.tolist() == [5, 3, 1, 2, 0, 4]
+    tied = replace(result(), score=np.zeros(6))
+    assert tied.order.tolist() == [3, 5, 1, 2, 0, 4]
+
+
+def test_ranks_as_scikit_learn_has_them() -> None:
+    assert result().ranking.tolist() == [3, 1, 2, 1, 4, 1]
+    nothing = result(decision=[2, 2, 1, 2, 3, 2])
+    assert sorted(nothing.ranking.tolist()) == [2, 3, 4, 5, 6, 7]
+    assert nothing.ranking[2] == 2
+
+
+def test_positions_and_counts() -> None:
+    found = result()
+    assert found.confirmed.tolist() == [1, 3, 5]
+    assert found.tentative.tolist() == [2]
+    assert found.n_examined == 5
+    assert found.median_draws == 20.0
+    assert repr(found) == "<Result: 3 confirmed and 1 tentative of 6 columns>"
+    assert repr(result(n_draws=30)).endswith("of 6 columns, stopped after 30 of 40 draws>")
+
+
+def test_the_table() -> None:
+    table = result().to_table()
+    assert table.column_names == ["column", "position", "decision", "reason", "draws", "score", "wins"]
+    assert table.column("column").to_pylist() == [HOSTILE[i] for i in (5, 3, 1, 2, 0, 4)]
+    assert table.column("position").to_pylist() == [5, 3, 1, 2, 0, 4]
+    assert table.column("decision").to_pylist() == [*3 * ["confirmed"], "tentative", "rejected", "unexamined"]
+    assert table.column("reason").to_pylist() == [*3 * ["ahead"], "early", "behind", "never"]
+    assert table.column("wins").to_pylist() == [20, 20, 19, 3, 4, 0]
+    assert result().to_table(np.array([2, 0])).column("draws").to_pylist() == [3, 10]
+    assert "wins" not in result(against="").to_table().column_names
+    assert pa.concat_tables(result().tables()).equals(table)
+
+
+def test_the_summary_is_plain() -> None:
+    summary = result().summary()
+    assert json.loads(json.dumps(summary)) == summary
+    assert summary["confirmed"] == [HOSTILE[i] for i in (5, 3, 1)]
+    assert summary["tentative"] == [HOSTILE[2]]
+    assert summary["counts"] == {"confirmed": 3, "tentative": 1, "rejected": 1, "unexamined": 1}
+    assert (summary["finished"], summary["columns_examined"], summary["nothing_found"]) == (True, 5, "")
+    assert summary["seed"] == 3
+
+
+# When nothing is found ----------------------------------------------------------------------------------------------
+
+NOTHING = {"decision": [2, 2, 2, 2, 3, 2], "wins": [4, 9, 2, 10, 0, 12]}
+
+
+def test_something_found_needs_no_reason() -> None:
+    assert result().why_nothing() == ""
+
+
+def test_nothing_in_all_draws() -> None:
+    assert result(**NOTHING).why_nothing() == (
+        "no column is confirmed: 5 of 5 usable columns were examined, in 20 draws each (median), and the best, 'a, b', "
+        "was above the probe in 67 % of its 3; more rows, more trees a draw or a smaller q make weak columns visible"
+    )
+
+
+def test_nothing_yet() -> None:
+    said = result(**NOTHING, n_draws=30).why_nothing()
+    assert said.endswith("a smaller q make weak columns visible, or let the search finish")
+
+
+def test_nothing_without_a_probe() -> None:
+    said = result(**NOTHING, against="").why_nothing()
+    assert said.endswith("in 20 draws each (median); more rows, more trees a draw or a smaller q make weak columns visible")
+
+
+def test_nothing_but_tentative_columns() -> None:
+    said = result(decision=[2, 2, 1, 2, 3, 2]).why_nothing()
+    assert "and the best, 'a, b', was above the probe in 100 % of its 3" in said
+    assert said.endswith("; 1 tentative: ahead, but after too few draws; let the search make more draws")
+
+
+def test_nothing_examined() -> None:
+    said = result(decision=6 * [3], draws=6 * [0], wins=6 * [0], n_draws=0).why_nothing()
+    assert said == (
+        "no column is confirmed: 0 of 5 usable columns were examined, in 0 draws each (median); "
+        "let the search make more draws"
+    )
+
+
+# On disk ------------------------------------------------------------------------------------------------------------
+
+
+def same(first: Result, second: Result) -> bool:
+    everywhere = np.arange(len(first.draws))
+    tables = [r.to_table(everywhere) for r in (first, second)]
+    plain = [table.set_column(i, "r", table.column("reason").cast(pa.string())) for table, i in zip(tables, (3, 3))]
+    plain = [t.set_column(2, "d", t.column("decision").cast(pa.string())) for t in plain]
+    return plain[0].equals(plain[1]) and first.summary() == second.summary()
+
+
+@pytest.mark.parametrize("against", ["probe", ""])
+def test_a_result_comes_back(tmp_path: Path, against: str) -> None:
+    saved = result(against=against, wins=[4, 19, 3, 20, 0, 20] if against else 6 * [0])
+    saved.save(tmp_path)
+    loaded = load_result(tmp_path)
+    assert same(saved, loaded)
+    assert loaded.ranking.tolist() == saved.ranking.tolist()
+    assert sorted(path.name for path in tmp_path.iterdir()) == [DECISIONS_NAME, SUMMARY_NAME]
+    files = [(tmp_path / name).read_bytes() for name in (DECISIONS_NAME, SUMMARY_NAME)]
+    loaded.save(tmp_path)
+    assert same(load_result(tmp_path), saved)
+    saved.save(tmp_path)
+    assert [(tmp_path / name).read_bytes() for name in (DECISIONS_NAME, SUMMARY_NAME)] == files
+
+
+def test_a_result_of_many_columns_comes_back(tmp_path: Path) -> None:
+    """More than one piece, and reasons that appear in the second piece only."""
+    n_columns = 70_000
+    rng = np.random.default_rng(0)
+    decision = np.sort(rng.choice([0, 2, 3], n_columns, p=[0.0005, 0.999, 0.0005]))[::-1].astype(np.uint8)
+    saved = Result(
+        NumberedNames(n_columns),
+        replace(FACTS, n_columns=n_columns, n_usable=n_columns),
+        rng.integers(1, 9, n_columns).astype(np.int32),
+        rng.random(n_columns),
+        np.zeros(n_columns, np.int32),
+        Verdicts(decision, decision, ("ahead", "early", "behind", "never")),
+    )
+    saved.save(tmp_path)
+    assert same(saved, load_result(tmp_path))
+
+
+@pytest.mark.parametrize("name", [DECISIONS_NAME, SUMMARY_NAME])
+def test_damage_is_noticed(tmp_path: Path, name: str) -> None:
+    result().save(tmp_path)
+    path = tmp_path / name
+    data = path.read_bytes()
+    damaged = [data[:i] + bytes([data[i] ^ 0x11]) + data[i + 1 :] for i in range(0, len(data), 5)]
+    for bytes_ in (*damaged, b"", data[:-9], data + b" "):
+        path.write_bytes(bytes_)
+        with pytest.raises(StoreError, match="the result in .* is damaged; make it again with `fernwood resume`"):
+            load_result(tmp_path)
+
+
+def test_half_of_a_newer_result_is_noticed(tmp_path: Path) -> None:
+    """A process that died between the two files leaves the table of one result and the summary of another."""
+    result().save(tmp_path)
+    old = (tmp_path / SUMMARY_NAME).read_bytes()
+    result(draws=[11, 20, 3, 20, 0, 20]).save(tmp_path)
+    (tmp_path / SUMMARY_NAME).write_bytes(old)
+    with pytest.raises(StoreError, match="is damaged"):
+        load_result(tmp_path)
+
+
+def test_what_is_no_result(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="holds no result yet; let the run get on with `fernwood resume`"):
+        load_result(tmp_path)
+    result().save(tmp_path)
+    (tmp_path / SUMMARY_NAME).write_bytes(seal({"format": "fernwood result", "version": 2}))
+    with pytest.raises(StoreError, match="holds a result of another Fernwood; read it with that one"):
+        load_result(tmp_path)
+
+
+# From a store -------------------------------------------------------------------------------------------------------
+
+
+def test_unusable_columns_say_so() -> None:
+    store = fernwood.ingest(np.array([[1.0, 0.0, 3.0], [1.0, 1.0, 4.0], [1.0, 0.0, 5.0]]))
+    verdicts = Verdicts(np.array([0, 2], np.uint8), np.array([0, 1], np.uint8), ("ahead", "behind"))
+    counts = np.array([4, 5], np.int32)
+    spread = result_of(store, np.array([2, 1]), FACTS, verdicts, draws=counts, score=counts / 8, wins=counts)
+    table = spread.to_table(np.arange(3))
+    assert table.column("decision").to_pylist() == ["unexamined", "rejected", "confirmed"]
+    assert table.column("reason").to_pylist() == [
+        "constant, or all values missing: it cannot tell rows apart",
+        "behind",
+        "ahead",
+    ]
+    assert table.column("draws").to_pylist() == [0, 5, 4]
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_a_pickled_result_stands_alone(tmp_path: Path, named: bool) -> None:
+    rng = np.random.default_rng(0)
+    numbers = rng.standard_normal((40, 6))
+    table = pa.table({name: numbers[:, i] for i, name in enumerate(HOSTILE)}) if named else numbers
+    store = fernwood.ingest(table, tmp_path / "s.fern", target=rng.integers(0, 2, 40))
+    found = select_by_subspaces(store, SubspaceSettings(n_iter=4, n_trees=1), 0).result
+    data = pickle.dumps(found)
+    store.close()
+    del store
+    for path in (tmp_path / "s.fern").iterdir():
+        path.unlink()
+    copy = pickle.loads(data)
+    assert copy.to_table().column("position").to_pylist() == found.order.tolist()
+    assert sorted(copy.to_table().column("column").to_pylist()) == sorted(HOSTILE if named else [f"x{i}" for i in range(6)])
+
+
+def test_results_are_compared_by_their_tables() -> None:
+    first, second = result(), result()
+    assert first == first
+    assert first != second
+    assert first.to_table().equals(second.to_table())
+    assert len({first, second}) == 2
+
+
+def test_decisions_are_ordered_best_first() -> None:
+    assert [decision.word for decision in sorted(Decision)] == ["confirmed", "tentative", "rejected", "unexamined"]
