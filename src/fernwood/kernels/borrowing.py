@@ -12,5 +12,5 @@ from numba import njit
 
 __all__ = ["borrowing"]
 
-borrowing = njit(nogil=True, cache=True, error_model="numpy", _nrt=False)
+borrowing = njit(nogil=True, cache=True, error_model="numpy", _nrt=False)  # type: ignore[call-overload]
 """Decorates a kernel that makes no arrays and returns none; a division by zero is no error in it."""
