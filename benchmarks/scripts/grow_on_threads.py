@@ -17,7 +17,7 @@ items = [TreeItem(codes, target, seeds.state(0, i)) for i in range(200)]
 grow_many(items[:4], TreeSettings())
 found = {1: [], 2: []}
 walls = {1: [], 2: []}
-for _ in range(5):
+for _ in range(15):
     for n_threads in (1, 2):
         cpu, wall = time.process_time(), time.perf_counter()
         grow_many(items, TreeSettings(), n_threads)
