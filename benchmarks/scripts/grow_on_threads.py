@@ -24,7 +24,7 @@ def one(state: np.ndarray) -> object:
 one(states[0])
 found = {1: [], 2: []}
 walls = {1: [], 2: []}
-for _ in range(5):
+for _ in range(15):
     for n_threads in (1, 2):
         cpu, wall = time.process_time(), time.perf_counter()
         list(in_order(one, states, n_threads, group_size(codes.size)))

@@ -68,7 +68,7 @@ def test_scores_of_given_cuts(criterion: str, n: int, width: int, n_classes: int
     panel.cut[:width] = np.random.default_rng(n).integers(0, 41, width)
     laid = lay_panel(node.columns, np.arange(width, dtype=np.int32))
     if criterion == "variance":
-        score_value_cuts(laid, width, node.rows, node.target.values, node.measure, panel)
+        score_value_cuts(laid, width, node.rows, node.y, node.measure, panel)
     else:
         score_class_cuts(laid, width, node.rows, node.ends, node.measure, panel)
     for j in range(width):

@@ -27,6 +27,7 @@ from fernwood.kernels.random import next_bounded
 
 __all__ = [
     "Panel",
+    "add_left",
     "draw_cuts",
     "find_extremes",
     "gather_panel",
@@ -280,38 +281,45 @@ def score_class_cuts(codes, width, rows, ends, measure, panel):
 
 
 @borrowing
-def score_value_cuts(codes, width, rows, values, measure, panel):
-    """Set `score` and `left` of every column for numbers: squared sums over sizes.
-
-    `values` holds the target of the table's rows, on a grid on which sums are exact.
-    """
-    score, other, left, cut = panel.score, panel.other, panel.left, panel.cut
+def add_left(codes, width, rows, amounts, panel, out):
+    """Set `out` of every column to the sum of the amounts, one for each of `rows`, of those that go left."""
+    cut = panel.cut
     size = padded(width)
     step = np.uint64(size)
-    _count_run(codes, width, rows, 0, rows.shape[0], panel)
     for j in range(size):
-        left[j] = panel.run[j]
-        other[j] = 0.0
-    total = 0.0
-    i = 0
+        out[j] = 0.0
     n = rows.shape[0]
+    i = 0
     while i + 1 < n:
-        a = np.uint64(rows[i]) * step
-        b = np.uint64(rows[i + 1]) * step
-        y, z = values[rows[i]], values[rows[i + 1]]
-        total += y + z
+        a, b = np.uint64(rows[i]) * step, np.uint64(rows[i + 1]) * step
+        x, y = amounts[i], amounts[i + 1]
         for j in range(size):
             at = np.uint64(j)
             limit = cut[j]
-            other[j] += (y if codes[a + at] <= limit else 0.0) + (z if codes[b + at] <= limit else 0.0)
+            out[j] += (x if codes[a + at] <= limit else 0.0) + (y if codes[b + at] <= limit else 0.0)
         i += 2
     if i < n:
-        a = np.uint64(rows[i]) * step
-        y = values[rows[i]]
-        total += y
+        a, x = np.uint64(rows[i]) * step, amounts[i]
         for j in range(size):
-            other[j] += y if codes[a + np.uint64(j)] <= cut[j] else 0.0
+            out[j] += x if codes[a + np.uint64(j)] <= cut[j] else 0.0
+
+
+@borrowing
+def score_value_cuts(codes, width, rows, values, measure, panel):
+    """Set `score` and `left` of every column for numbers: squared sums over sizes.
+
+    `values` holds the target of each of `rows`, on a grid on which sums are exact.
+    """
+    score, below, left = panel.score, panel.other, panel.left
+    size = padded(width)
+    _count_run(codes, width, rows, 0, rows.shape[0], panel)
+    add_left(codes, width, rows, values, panel, below)
+    total = 0.0
+    n = rows.shape[0]
+    for i in range(n):
+        total += values[i]
     inverse = measure.table
     for j in range(size):
-        rest = total - other[j]
-        score[j] = other[j] * other[j] * inverse[np.uint32(left[j])] + rest * rest * inverse[np.uint32(n - left[j])]
+        left[j] = panel.run[j]
+        rest = total - below[j]
+        score[j] = below[j] * below[j] * inverse[np.uint32(left[j])] + rest * rest * inverse[np.uint32(n - left[j])]

@@ -36,7 +36,7 @@ class Sorting(NamedTuple):
     tags : uint16 array; one a row
     lines : float64 array, shape (rows, rows + 1); decreases by rows on the left and how many are of the second class
     seen : int32 array, shape (classes, columns of a tile), flat; where in a class the next row is
-    sizes : float64 array; of the classes, or the target of every row
+    sizes : float64 array; of the classes
     """
 
     keys: NDArray[np.uint16]
@@ -235,15 +235,14 @@ def _walk_many(ends, measure, min_leaf, sorting, first, width, panel):
 
 @borrowing
 def best_value_cuts(codes, width, rows, values, measure, min_leaf, sorting, panel):
-    """`best_class_cuts` for numbers; `values` holds the target of every row of the table."""
+    """`best_class_cuts` for numbers; `values` holds the target of each of `rows`."""
     n = rows.shape[0]
     step = padded(width)
-    keys, tags, targets = sorting.keys, sorting.tags, sorting.sizes
+    keys, tags = sorting.keys, sorting.tags
     total = 0.0
     for i in range(n):
         tags[i] = i
-        targets[i] = values[rows[i]]
-        total += targets[i]
+        total += values[i]
     sums = panel.other
     base, coarse = measure.base[0], measure.coarse
     for first in range(0, width, _TILE):
@@ -258,7 +257,7 @@ def best_value_cuts(codes, width, rows, values, measure, min_leaf, sorting, pane
             at = np.uint64(i * size)
             after = at + np.uint64(size)
             for j in range(size):
-                sums[j] += targets[keys[at + np.uint64(j)] & _TAG]
+                sums[j] += values[keys[at + np.uint64(j)] & _TAG]
             if i + 1 < min_leaf or n - i - 1 < min_leaf:
                 continue
             a, b = measure.table[i + 1], measure.table[n - i - 1]

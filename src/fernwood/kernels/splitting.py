@@ -203,14 +203,13 @@ def _try_plain(fast, rows, ends, width, every, work, state):
         else:
             count_value_cuts(table.columns, places, rows, target.values, measure, rules.min_leaf, work.counts, panel)
     else:
-        codes, seen, values = table.wide, rows, target.values
+        codes, seen, values = table.wide, rows, work.counts.values
         if not every:
             gather_panel(table.columns, places, rows, work.block)
             codes, seen = work.block, work.counting[:n]
-            if not target.classes:
-                values = work.counts.values
-                for i in range(n):
-                    values[i] = target.values[rows[i]]
+        if not target.classes:
+            for i in range(n):
+                values[i] = target.values[rows[i]]
         find_extremes(codes, width, seen, panel)
         if n == 2 and rules.min_leaf <= 1 and every and width == table.order.shape[0]:
             return _part_two(width, rows, target, measure, panel, split, state)

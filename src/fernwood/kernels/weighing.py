@@ -19,7 +19,7 @@ from numpy.typing import NDArray  # noqa: TC002  (Numba reads the fields)
 from fernwood.kernels.borrowing import borrowing
 from fernwood.kernels.histograms import two_scores
 from fernwood.kernels.impurity import class_term
-from fernwood.kernels.panels import padded
+from fernwood.kernels.panels import add_left, padded
 from fernwood.kernels.random import next_bounded
 
 __all__ = ["Weighing", "draw_known_cuts", "find_known_extremes", "make_weighing", "set_amounts", "weigh_cuts"]
@@ -93,29 +93,6 @@ def draw_known_cuts(state, width, room, panel):
         panel.cut[j] = min(low, _MISSING - 1)  # where no code is known, none goes left
         if span > 1:
             panel.cut[j] = np.uint8(low + next_bounded(state, span))
-
-
-@borrowing
-def _add_left(codes, size, rows, amounts, panel, out):
-    """Set `out` of every column to the sum of the amounts of the rows that go left."""
-    cut = panel.cut
-    step = np.uint64(size)
-    for j in range(size):
-        out[j] = 0.0
-    n = rows.shape[0]
-    i = 0
-    while i + 1 < n:
-        a, b = np.uint64(rows[i]) * step, np.uint64(rows[i + 1]) * step
-        x, y = amounts[i], amounts[i + 1]
-        for j in range(size):
-            at = np.uint64(j)
-            limit = cut[j]
-            out[j] += (x if codes[a + at] <= limit else 0.0) + (y if codes[b + at] <= limit else 0.0)
-        i += 2
-    if i < n:
-        a, x = np.uint64(rows[i]) * step, amounts[i]
-        for j in range(size):
-            out[j] += x if codes[a + np.uint64(j)] <= cut[j] else 0.0
 
 
 @borrowing
@@ -193,7 +170,7 @@ def weigh_cuts(codes, width, rows, ends, target, measure, min_leaf, room, panel)
 
 @borrowing
 def _add_both(codes, size, rows, amounts, sides, panel, left, gone):
-    _add_left(codes, size, rows, amounts, panel, left)
+    add_left(codes, size, rows, amounts, panel, left)
     if sides == 2:
         _add_missing(codes, size, rows, amounts, gone)
 

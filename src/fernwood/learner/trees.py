@@ -66,7 +66,7 @@ def grow(
 
     Notes
     -----
-    Peak memory: as much as `codes`, and some 120 bytes a row. The lock of the interpreter is free meanwhile.
+    Peak memory: as much as `codes`, and some 200 bytes a row. The lock of the interpreter is free meanwhile.
     """
     n_columns, n_rows = _shape(codes)
     if target.n_rows != n_rows:
