@@ -112,11 +112,11 @@ def test_a_new_table_has_the_columns_of_the_old() -> None:
     ("change", "kind", "words"),
     [
         ({"y": None}, TargetError, "requires y to be passed, but the target y is None; give one value a row"),
-        ({"X": X[:3], "y": Y[:3]}, SourceError, r"too few rows \(n_samples = 3\); at least 4 are needed"),
-        ({"X": X[:, :1]}, SourceError, r"1 of the columns \(n_features = 1\) differ between rows; at least 2 must"),
-        ({"X": X * [1, 0, 0, 0]}, SourceError, r"1 of the columns \(n_features = 4\) differ"),
+        ({"X": X[:3], "y": Y[:3]}, SourceError, r"too few rows \(n_samples = 3\); give at least 4"),
+        ({"X": X[:, :1]}, SourceError, r"1 of n_features = 1 columns are usable.*needs at least 2"),
+        ({"X": X * [1, 0, 0, 0]}, SourceError, r"1 of n_features = 4 columns are usable"),
         ({"y": np.zeros(20)}, TargetError, "is 0 in every row; it needs at least two different values, or classes"),
-        ({"y": list("abcdefghijklmnopqrst")}, TargetError, "20 classes in 20 rows, as an identifier has; give another"),
+        ({"y": list("abcdefghijklmnopqrst")}, TargetError, "20 classes in 20 rows, as an identifier has.*give another"),
         ({"sample_weight": -np.ones(20)}, ParameterError, "a weight in sample_weight is -1; weights must be"),
         ({"sample_weight": np.zeros(20)}, ParameterError, "sample_weight is zero in every row; give at least one"),
         (
@@ -129,7 +129,7 @@ def test_a_new_table_has_the_columns_of_the_old() -> None:
         (
             {"X": fernwood.ingest(X, target=Y).rows(Y == 0), "y": None},
             TargetError,
-            "the target 'target' has one class only in these rows; it needs two or more",
+            "the target 'target' has one class only, .*; it needs at least two",
         ),
         (
             {"X": fernwood.ingest(X, target=RNG.random(20)), "y": None},

@@ -126,7 +126,9 @@ def test_nothing_yet() -> None:
 
 def test_nothing_without_a_probe() -> None:
     said = result(**NOTHING, against="").why_nothing()
-    assert said.endswith("in 20 draws each (median); more rows, more trees a draw or a smaller q make weak columns visible")
+    assert said.endswith(
+        "in 20 draws each (median); more rows, more trees a draw or a smaller q make weak columns visible"
+    )
 
 
 def test_nothing_but_tentative_columns() -> None:
@@ -249,7 +251,9 @@ def test_a_pickled_result_stands_alone(tmp_path: Path, named: bool) -> None:
         path.unlink()
     copy = pickle.loads(data)
     assert copy.to_table().column("position").to_pylist() == found.order.tolist()
-    assert sorted(copy.to_table().column("column").to_pylist()) == sorted(HOSTILE if named else [f"x{i}" for i in range(6)])
+    assert sorted(copy.to_table().column("column").to_pylist()) == sorted(
+        HOSTILE if named else [f"x{i}" for i in range(6)]
+    )
 
 
 def test_results_are_compared_by_their_tables() -> None:

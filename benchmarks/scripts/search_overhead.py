@@ -32,7 +32,7 @@ def timed(kernel):
 table = fernwood.datasets.make_madelon(1000, 20_000, class_sep=2.0, random_state=0)
 store = fernwood.ingest(table.data, target=table.target)
 select_by_subspaces(store, SubspaceSettings(n_iter=20), seed=0)  # kernels are loaded
-for name in ("grow_tree", "lay_wide"):
+for name in ("grow_tree",):
     setattr(trees, name, timed(getattr(trees, name)))
 figures = {}
 for name, n_trees, n_draws in (("one_tree", 1, 1000), ("default", SubspaceSettings().n_trees, 200)):

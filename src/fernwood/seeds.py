@@ -6,6 +6,7 @@ item 700 therefore draws the same numbers whether it runs first, last, alone or 
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,7 +16,9 @@ from fernwood.errors import ParameterError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["entropy", "generator", "state", "states"]
+__all__ = ["entropy", "generator", "numbered_states", "state", "states"]
+
+_ITEMS_A_BLOCK = 128
 
 
 def entropy(random_state: int | np.random.Generator | np.random.RandomState | None) -> int:
@@ -80,3 +83,22 @@ def states(n: int, seed: int, *address: int) -> NDArray[np.uint64]:
     """
     words = np.random.SeedSequence(seed, spawn_key=address).generate_state(4 * n, np.uint64)
     return np.asarray(words, np.uint64).reshape(n, 4)
+
+
+def numbered_states(number: int, n: int, seed: int, *address: int) -> NDArray[np.uint64]:
+    """As many states as said for work item `number` of many at one address: a hundred times cheaper than `states`.
+
+    Items share a seed sequence by the hundred or so; what an item gets does not depend on which others are asked for.
+
+    Examples
+    --------
+    >>> numbered_states(700, 2, 0, 1).shape
+    (2, 4)
+    """
+    block, place = divmod(number, _ITEMS_A_BLOCK)
+    return np.array(_block_of_states(n, seed, *address, block)[place])
+
+
+@lru_cache(maxsize=64)
+def _block_of_states(n: int, seed: int, *address: int) -> NDArray[np.uint64]:
+    return states(_ITEMS_A_BLOCK * n, seed, *address).reshape(_ITEMS_A_BLOCK, n, 4)

@@ -20,7 +20,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_class_weight_classifiers, parametrize_with_checks
 
 import fernwood
-from fernwood.errors import FernwoodError, FernwoodWarning, ParameterError
+from fernwood.errors import FernwoodError, FernwoodWarning, ParameterError, TargetError
 from fernwood.learner.trees import predict_shares
 from fernwood.models import SubspaceForestClassifier, SubspaceForestRegressor
 
@@ -68,7 +68,7 @@ def regressor(**changes: object) -> SubspaceForestRegressor:
 def test_pipeline_cross_validation_and_grid_search() -> None:
     pipeline = make_pipeline(StandardScaler(), classifier())
     assert cross_val_score(pipeline, X, Y, cv=3).mean() > 0.6
-    search = GridSearchCV(regressor(), {"q": [2, 12], "learner": ["extra", "cart"]}, cv=3).fit(X, Z)
+    search = GridSearchCV(regressor(n_iter=60), {"q": [2, 12], "learner": ["extra", "cart"]}, cv=3).fit(X, Z)
     assert search.best_params_["q"] == 12
     assert search.best_score_ > 0.8
 
@@ -270,10 +270,11 @@ def test_numbers_come_back_in_their_units() -> None:
     assert regressor(n_iter=1, q=12, alpha=0).fit(X, Z).predict(X) == pytest.approx(Z)
 
 
-def test_nothing_to_split_on_predicts_the_mean() -> None:
+def test_one_row_that_counts_explains_nothing() -> None:
     weights = np.zeros(120)
     weights[4] = 2.5
-    assert regressor().fit(X, Z, sample_weight=weights).predict(X) == pytest.approx(np.full(120, Z[4]))
+    with pytest.raises(TargetError, match="in every row; there is nothing to explain"):
+        regressor().fit(X, Z, sample_weight=weights)
 
 
 # Accuracy beside scikit-learn ---------------------------------------------------------------------------------------
@@ -312,7 +313,7 @@ def test_as_accurate_as_extra_trees(load, n_deals: int) -> None:
         ({"alpha": 1.5}, "alpha is 1.5; it is a share: give a number from 0 to 1"),
         ({"alpha": "half"}, "alpha is 'half'; it is a share"),
         ({"q": 0}, "q is 0; give a number of columns from 1 on"),
-        ({"criterion": "variance"}, "criterion is 'variance' and this forest is for classification; use 'gini' or"),
+        ({"criterion": "variance"}, "criterion is 'variance' and the task is classification; use 'gini' or"),
         ({"criterion": "mse"}, "criterion is 'mse'; it must be one of"),
         ({"max_depth": 0}, "max_depth is 0; it must be an integer from 1 on or None"),
         ({"max_features": "all"}, "max_features is 'all'; give a number of columns"),
@@ -331,7 +332,7 @@ def test_one_sentence_for_a_parameter_outside_its_rule(changes: dict, words: str
 
 
 def test_a_regressor_has_one_criterion() -> None:
-    with pytest.raises(ParameterError, match="criterion is 'gini' and this forest is for regression; use 'variance'"):
+    with pytest.raises(ParameterError, match="criterion is 'gini' and the task is regression; use 'variance'"):
         regressor(criterion="gini").fit(X, Z)
 
 
@@ -347,3 +348,8 @@ def test_other_columns_to_predict_from() -> None:
         forest.predict(frame.assign(age="old"))
     with pytest.raises(ValueError, match="feature names should match those that were passed during fit"):
         forest.predict(frame.rename(columns={"age": "years"}))
+
+
+def test_too_few_draws_to_find_anything() -> None:
+    with pytest.warns(FernwoodWarning, match="n_iter is 12, so that a column is drawn 2.0 times on average.*n_iter=72"):
+        assert not len(classifier(q=2, n_iter=12).fit(X, Y).found_)

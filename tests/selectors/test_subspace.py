@@ -41,7 +41,9 @@ def selector(**changes: Any) -> SubspaceSelector:
 
 def same(first: SubspaceSelector, second: SubspaceSelector) -> bool:
     """Bit for bit, whatever the columns are called."""
-    tables = [each.result_.to_table(np.arange(each.n_features_in_)).drop_columns(["column"]) for each in (first, second)]
+    tables = [
+        each.result_.to_table(np.arange(each.n_features_in_)).drop_columns(["column"]) for each in (first, second)
+    ]
     return bool(tables[0].equals(tables[1]))
 
 
@@ -59,9 +61,7 @@ EXPECTED_TO_FAIL = {
 }
 
 
-@parametrize_with_checks(
-    [SubspaceSelector(n_iter=30)], expected_failed_checks=lambda _: EXPECTED_TO_FAIL
-)
+@parametrize_with_checks([SubspaceSelector(n_iter=30)], expected_failed_checks=lambda _: EXPECTED_TO_FAIL)
 @pytest.mark.filterwarnings("ignore::fernwood.errors.FernwoodWarning")
 @pytest.mark.filterwarnings("ignore:No features were selected")
 def test_scikit_learn(estimator: SubspaceSelector, check: Any) -> None:
@@ -164,7 +164,11 @@ def test_sparse_is_dense(form: Any) -> None:
 def test_a_store(fitted: SubspaceSelector, tmp_path: Path) -> None:
     on_disk = fernwood.ingest(X, tmp_path / "s.fern", target=Y)
     bare = fernwood.ingest(X, tmp_path / "bare.fern")
-    for found in (selector().fit(on_disk), selector().fit(bare, Y), selector().fit(fernwood.ingest(X, target=1 - Y), Y)):
+    for found in (
+        selector().fit(on_disk),
+        selector().fit(bare, Y),
+        selector().fit(fernwood.ingest(X, target=1 - Y), Y),
+    ):
         assert same(found, fitted)
     assert found.n_features_in_ == 40
     np.testing.assert_array_equal(found.transform(X), fitted.transform(X))

@@ -22,7 +22,7 @@ import numpy as np
 
 from fernwood import seeds
 from fernwood.errors import ParameterError
-from fernwood.kernels.predicting import fair_decreases, find_leaves, find_leaves_permuted
+from fernwood.kernels.predicting import add_gains, fair_decreases, find_leaves, find_leaves_permuted
 from fernwood.kernels.random import shuffle
 
 if TYPE_CHECKING:
@@ -41,8 +41,9 @@ def impurity_decrease(tree: Tree, n_columns: int) -> NDArray[np.float64]:
     The sum, over the nodes that a column splits, of the node's share of the weight times the decrease of impurity. In
     bits for entropy; for `variance`, in squares of `TreeTarget.unit`.
     """
-    inner = tree.column >= 0
-    return np.asarray(np.bincount(tree.column[inner], tree.gain[inner], n_columns) / tree.weight[0])
+    out = np.zeros(n_columns)
+    add_gains(tree.column, tree.gain, tree.weight[0], out)
+    return out
 
 
 def out_of_sample_decrease(

@@ -7,7 +7,7 @@ from numba import njit
 
 from fernwood.kernels.random import next_bounded, next_unit
 
-__all__ = ["draw_beside", "draw_places", "draw_weighted"]
+__all__ = ["deal_probe", "draw_beside", "draw_places", "draw_weighted"]
 
 _FREE = -1
 
@@ -75,3 +75,19 @@ def draw_weighted(state, weights, size):
         unit = 1.0 - next_unit(state)
         waits[i] = -np.log(unit) / weights[i] if weights[i] > 0 else np.inf
     return np.sort(np.argsort(waits)[:size])
+
+
+@njit(nogil=True, cache=True)
+def deal_probe(state, codes, counted):
+    """Make the last column of `codes` a random probe: one of the others, its values dealt anew to the rows that count.
+
+    Returns the place of that other column.
+    """
+    model = next_bounded(state, codes.shape[0] - 1)
+    probe = codes[-1]
+    probe[:] = codes[model]
+    for i in range(counted.shape[0]):
+        j = i + next_bounded(state, counted.shape[0] - i)
+        a, b = counted[i], counted[j]
+        probe[a], probe[b] = probe[b], probe[a]
+    return model

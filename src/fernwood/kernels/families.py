@@ -20,11 +20,11 @@ def _compile_text() -> None:
 
 
 def _compile_trees() -> None:
-    from fernwood.kernels.drawing import draw_beside, draw_places, draw_weighted
+    from fernwood.kernels.drawing import deal_probe, draw_beside, draw_places, draw_weighted
     from fernwood.kernels.growing import grow_tree
     from fernwood.kernels.histograms import Target
     from fernwood.kernels.impurity import GINI
-    from fernwood.kernels.predicting import add_entries, fair_decreases, find_leaves, find_leaves_permuted
+    from fernwood.kernels.predicting import add_entries, add_gains, fair_decreases, find_leaves, find_leaves_permuted
     from fernwood.kernels.random import sample_with_replacement, shuffle
     from fernwood.kernels.tables import EXTRA, MULTIWAY, Rules
 
@@ -35,10 +35,12 @@ def _compile_trees() -> None:
     rules = Rules(EXTRA, 1, -1, 1, 2, GINI, MULTIWAY)
     tree = grow_tree(codes, np.zeros(1, np.int32), np.zeros(1, np.bool_), target, rules, rows, state)
     add_entries(tree, find_leaves(tree, codes, rows), np.zeros((4, 2)))
+    add_gains(tree.column, tree.gain, tree.weight[0], np.zeros(1))
     find_leaves_permuted(tree, codes, rows, 0, rows)
     fair_decreases(tree, codes, target, rows, GINI, 1)
     draw_beside(state, 9, draw_places(state, 9, 2), 4)
     draw_weighted(state, np.ones(3), 2)
+    deal_probe(state, np.zeros((2, 4), np.uint8), rows)
     shuffle(state, rows, 4)
     sample_with_replacement(state, 4, rows)
 

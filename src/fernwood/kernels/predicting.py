@@ -9,9 +9,27 @@ from numba import njit
 
 from fernwood.kernels.borrowing import borrowing
 
-__all__ = ["add_entries", "branch_of", "fair_decrease", "fair_decreases", "find_leaves", "find_leaves_permuted"]
+__all__ = [
+    "add_entries",
+    "add_gains",
+    "branch_of",
+    "fair_decrease",
+    "fair_decreases",
+    "find_leaves",
+    "find_leaves_permuted",
+]
 
 _MISSING = 255
+
+
+@borrowing
+def add_gains(column, gain, weight, out):
+    """Add to every column the gains of the nodes that it splits, as shares of a weight."""
+    for node in range(column.shape[0]):
+        if column[node] >= 0:
+            out[column[node]] += gain[node]
+    for j in range(out.shape[0]):
+        out[j] /= weight
 
 
 @borrowing

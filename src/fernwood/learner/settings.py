@@ -15,7 +15,7 @@ from fernwood.kernels.tables import CART, EXTRA, MULTIWAY, SUBSET, Rules
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["TreeSettings", "is_integer"]
+__all__ = ["TreeSettings", "at_least", "is_integer", "one_of"]
 
 _CRITERIA = {"entropy": ENTROPY, "gini": GINI, "variance": VARIANCE}
 _RULES = {"extra": EXTRA, "cart": CART, "random": EXTRA}
@@ -58,13 +58,13 @@ class TreeSettings:
     categories: Literal["multiway", "subset"] = "multiway"
 
     def __post_init__(self) -> None:
-        _one_of("rule", self.rule, _RULES)
-        _one_of("criterion", self.criterion, _CRITERIA)
-        _one_of("categories", self.categories, _CATEGORIES)
+        one_of("rule", self.rule, _RULES)
+        one_of("criterion", self.criterion, _CRITERIA)
+        one_of("categories", self.categories, _CATEGORIES)
         if self.max_depth is not None:
-            _at_least("max_depth", self.max_depth, 1, " or None for no limit")
-        _at_least("min_samples_leaf", self.min_samples_leaf, 1)
-        _at_least("min_samples_split", self.min_samples_split, 2)
+            at_least("max_depth", self.max_depth, 1, " or None for no limit")
+        at_least("min_samples_leaf", self.min_samples_leaf, 1)
+        at_least("min_samples_split", self.min_samples_split, 2)
         self._check_features()
 
     def _check_features(self) -> None:
@@ -112,7 +112,8 @@ class TreeSettings:
         )
 
 
-def _one_of(name: str, value: object, allowed: Iterable[str]) -> None:
+def one_of(name: str, value: object, allowed: Iterable[str]) -> None:
+    """Refuse a value that is none of those allowed."""
     if value not in tuple(allowed):
         raise ParameterError(f"{name} is {value!r}; it must be one of {', '.join(map(repr, allowed))}")
 
@@ -122,6 +123,7 @@ def is_integer(value: object) -> TypeGuard[int]:
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
-def _at_least(name: str, value: object, least: int, other: str = "") -> None:
+def at_least(name: str, value: object, least: int, other: str = "") -> None:
+    """Refuse what is not an integer from `least` on; `other` says what else may be given."""
     if not (is_integer(value) and value >= least):
         raise ParameterError(f"{name} is {value!r}; it must be an integer from {least} on{other}")

@@ -13,6 +13,7 @@ import numpy as np
 from fernwood import seeds
 from fernwood.errors import ParameterError
 from fernwood.importance.trees import impurity_decrease, out_of_sample_decrease, permutation_loss
+from fernwood.kernels.drawing import deal_probe
 from fernwood.learner.rows import DrawnRows, RowSampling
 from fernwood.learner.settings import TreeSettings, is_integer
 from fernwood.learner.trees import Tree, grow
@@ -29,7 +30,7 @@ __all__ = ["FitSettings", "Importance", "TreeFits"]
 Importance = Literal["impurity", "out-of-sample", "permutation"]
 
 # Addresses below the seed; draws have 0.
-_ROWS, _TREE, _PROBE, _PERMUTATION = range(1, 5)
+_FIT, _ROWS, _PERMUTATION = range(1, 4)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +94,8 @@ class TreeFits:
     ) -> None:
         self._store = store
         self._ids = ids
-        self._kinds = store.kinds
-        self._checksums = store.checksums
+        self._kinds = store.kinds[ids]
+        self._checksums = store.checksums[ids]
         self._target = target
         self._settings = settings
         self._seed = seed
@@ -109,18 +110,15 @@ class TreeFits:
 
     def __call__(self, columns: NDArray[np.int64], draw: int) -> Scores:
         """Importances of these columns, in the order given, and of the probe."""
-        ids = self._ids[columns]
         probed = int(self._settings.probe)
-        codes = np.empty((len(ids) + probed, self._store.n_rows), np.uint8)
-        self._store.read(ids, codes[: len(ids)])
-        kinds, addresses = self._kinds[ids], self._checksums[ids]
+        codes = np.empty((len(columns) + probed, self._store.n_rows), np.uint8)
+        self._store.read(self._ids[columns], codes[: len(columns)])
+        kinds, addresses = np.empty(len(codes), np.uint8), np.empty(len(codes), np.uint64)
+        kinds[: len(columns)], addresses[: len(columns)] = self._kinds[columns], self._checksums[columns]
+        states = seeds.numbered_states(draw, self._settings.n_trees + probed, self._seed, _FIT)
         if probed:
-            rng = seeds.generator(self._seed, _PROBE, draw)
-            model = int(rng.integers(len(ids)))
-            codes[-1] = codes[model]
-            codes[-1, self._counted] = rng.permutation(codes[model, self._counted])
-            kinds = np.append(kinds, kinds[model])
-            addresses = np.append(addresses, rng.integers(2**64, dtype=np.uint64))
+            addresses[-1] = states[-1, 0]
+            kinds[-1] = kinds[deal_probe(states[-1], codes, self._counted)]
         total = np.zeros(len(codes))
         trees = []
         for number in range(self._settings.n_trees):
@@ -129,7 +127,7 @@ class TreeFits:
                 codes,
                 self._target,
                 self._settings.tree,
-                state=seeds.state(self._seed, _TREE, draw, number),
+                state=states[number],
                 kinds=kinds,
                 addresses=addresses,
                 rows=rows.grown,
@@ -138,7 +136,7 @@ class TreeFits:
             if self._settings.keep_trees:
                 trees.append(tree)
         total /= self._settings.n_trees
-        return Scores(total[: len(ids)], float(total[-1]) if probed else 0.0, tuple(trees))
+        return Scores(total[: len(columns)], float(total[-1]) if probed else 0.0, tuple(trees))
 
     def _rows(self, draw: int, number: int) -> DrawnRows:
         drawn = self._settings.rows.draw(len(self._counted), self._seed, _ROWS, draw, number)

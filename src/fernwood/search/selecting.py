@@ -220,7 +220,7 @@ class SubspaceLoop:
         n_draws = int(made)
         if evidence.draws.sum(dtype=np.int64) != n_draws * self._search.q or evidence.draws.min() < 0:
             raise ValueError("the checkpoint's draws do not add up")
-        if not (np.isfinite(evidence.importance).all() and 0 <= evidence.wins.min()):
+        if not (np.isfinite(evidence.importance).all() and evidence.wins.min() >= 0):
             raise ValueError("the checkpoint's scores are not finite")
         if (evidence.wins > evidence.draws).any():
             raise ValueError("the checkpoint has more wins than draws")

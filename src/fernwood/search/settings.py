@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from fernwood.errors import ParameterError, TargetError
+from fernwood.errors import ParameterError
 from fernwood.learner.rows import RowSampling
-from fernwood.learner.settings import TreeSettings, is_integer
+from fernwood.learner.settings import TreeSettings, at_least, one_of
 from fernwood.relevance.paper import ImportanceRule, ProbeRule, Rule
 from fernwood.search.fitting import FitSettings, Importance
 
@@ -21,6 +21,7 @@ __all__ = ["Criterion", "RuleName", "SubspaceSettings"]
 
 RuleName = Literal["probe", "importance"]
 Criterion = Literal["gini", "entropy", "variance"]
+LearnerName = Literal["extra", "cart", "random"]
 
 _DRAWS_A_COLUMN = 50
 """How often a column is drawn, on average, where the number of draws is not given."""
@@ -74,7 +75,7 @@ class SubspaceSettings:
     weighted: bool = False
     round_size: int = 20
     n_trees: int = 10
-    learner: Literal["extra", "cart", "random"] = "extra"
+    learner: LearnerName = "extra"
     criterion: Criterion | None = None
     max_features: int | float | Literal["sqrt", "log2"] | None = None
     max_depth: int | None = None
@@ -90,19 +91,17 @@ class SubspaceSettings:
         alpha: object = self.alpha
         if not (isinstance(alpha, (int, float, np.number)) and 0 <= alpha <= 1):
             raise ParameterError(f"alpha is {self.alpha!r}; it is a share: give a number from 0 to 1")
-        for name in ("n_iter", "round_size"):
-            value = getattr(self, name)
-            if not (is_integer(value) and value >= 1) and not (name == "n_iter" and value is None):
-                raise ParameterError(f"{name} is {value!r}; it must be an integer from 1 on")
+        if self.n_iter is not None:
+            at_least("n_iter", self.n_iter, 1)
+        at_least("round_size", self.round_size, 1)
+        at_least("min_draws", self.min_draws, 0)
+        one_of("learner", self.learner, get_args(LearnerName))
+        one_of("rule", self.rule, get_args(RuleName))
+        if self.criterion is not None:
+            one_of("criterion", self.criterion, get_args(Criterion))
         for name in ("weighted", "bootstrap"):
             if not isinstance(getattr(self, name), (bool, np.bool_)):
                 raise ParameterError(f"{name} is {getattr(self, name)!r}; give True or False")
-        if self.rule not in get_args(RuleName):
-            raise ParameterError(f"rule is {self.rule!r}; it must be 'probe' or 'importance'")
-        if not (is_integer(self.min_draws) and self.min_draws >= 0):
-            raise ParameterError(f"min_draws is {self.min_draws!r}; it must be an integer from 0 on")
-        if self.criterion is not None and self.criterion not in get_args(Criterion):
-            raise ParameterError(f"criterion is {self.criterion!r}; it must be 'gini', 'entropy', 'variance' or None")
         self.make_rule()
         self.fitting("regression" if self.criterion == "variance" else "classification")
 
@@ -120,7 +119,7 @@ class SubspaceSettings:
         criterion = self.criterion or default
         if (criterion == "variance") != (task == "regression"):
             right = "'variance'" if task == "regression" else "'gini' or 'entropy'"
-            raise TargetError(f"criterion is {criterion!r} and the task is {task}; use {right}, or another task")
+            raise ParameterError(f"criterion is {criterion!r} and the task is {task}; use {right}, or another task")
         tree = TreeSettings(
             self.learner,
             criterion,

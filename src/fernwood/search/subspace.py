@@ -98,8 +98,8 @@ def fit_round(search: SubspaceSearch, state: SearchState, most: int | None = Non
     size = search.round_size if most is None else min(search.round_size, most)
 
     def fit(number: int) -> Draw:
-        address = seeds.state(search.seed, _DRAWS, number)
-        columns = draw_subspace(search.n_columns, state.found, search.q, search.alpha, address, weights)
+        here = seeds.numbered_states(number, 1, search.seed, _DRAWS)[0]
+        columns = draw_subspace(search.n_columns, state.found, search.q, search.alpha, here, weights)
         return Draw(number, columns, search.learner(columns, number))
 
     return list(in_order(fit, range(state.n_draws, state.n_draws + size), search.n_threads, search.group))
