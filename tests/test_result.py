@@ -126,7 +126,9 @@ def test_nothing_yet() -> None:
 
 def test_nothing_without_a_probe() -> None:
     said = result(**NOTHING, against="").why_nothing()
-    assert said.endswith("in 20 draws each (median); more rows, more trees a draw or a smaller q make weak columns visible")
+    assert said.endswith(
+        "in 20 draws each (median); more rows, more trees a draw or a smaller q make weak columns visible"
+    )
 
 
 def test_nothing_but_tentative_columns() -> None:
@@ -147,10 +149,13 @@ def test_nothing_examined() -> None:
 
 
 def same(first: Result, second: Result) -> bool:
-    everywhere = np.arange(len(first.draws))
-    tables = [r.to_table(everywhere) for r in (first, second)]
-    plain = [table.set_column(i, "r", table.column("reason").cast(pa.string())) for table, i in zip(tables, (3, 3))]
-    plain = [t.set_column(2, "d", t.column("decision").cast(pa.string())) for t in plain]
+    tables = [each.to_table(np.arange(len(each.draws))) for each in (first, second)]
+    plain = [
+        table.set_column(3, "r", table.column("reason").cast(pa.string())).set_column(
+            2, "d", table.column("decision").cast(pa.string())
+        )
+        for table in tables
+    ]
     return plain[0].equals(plain[1]) and first.summary() == second.summary()
 
 
@@ -249,7 +254,9 @@ def test_a_pickled_result_stands_alone(tmp_path: Path, named: bool) -> None:
         path.unlink()
     copy = pickle.loads(data)
     assert copy.to_table().column("position").to_pylist() == found.order.tolist()
-    assert sorted(copy.to_table().column("column").to_pylist()) == sorted(HOSTILE if named else [f"x{i}" for i in range(6)])
+    assert sorted(copy.to_table().column("column").to_pylist()) == sorted(
+        HOSTILE if named else [f"x{i}" for i in range(6)]
+    )
 
 
 def test_results_are_compared_by_their_tables() -> None:

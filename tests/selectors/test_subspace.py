@@ -29,6 +29,7 @@ from fernwood import SubspaceSelector
 from fernwood.datasets import make_madelon
 from fernwood.errors import BudgetError, FernwoodWarning, ParameterError, StoreError, TargetError
 from fernwood.run.driving import SearchProgress
+from fernwood.run.plan import plan_draws
 
 MADELON = make_madelon(200, 40, class_sep=3.0, random_state=0)
 X, Y = MADELON.data, MADELON.target
@@ -41,7 +42,9 @@ def selector(**changes: Any) -> SubspaceSelector:
 
 def same(first: SubspaceSelector, second: SubspaceSelector) -> bool:
     """Bit for bit, whatever the columns are called."""
-    tables = [each.result_.to_table(np.arange(each.n_features_in_)).drop_columns(["column"]) for each in (first, second)]
+    tables = [
+        each.result_.to_table(np.arange(each.n_features_in_)).drop_columns(["column"]) for each in (first, second)
+    ]
     return bool(tables[0].equals(tables[1]))
 
 
@@ -59,9 +62,7 @@ EXPECTED_TO_FAIL = {
 }
 
 
-@parametrize_with_checks(
-    [SubspaceSelector(n_iter=30)], expected_failed_checks=lambda _: EXPECTED_TO_FAIL
-)
+@parametrize_with_checks([SubspaceSelector(n_iter=30)], expected_failed_checks=lambda _: EXPECTED_TO_FAIL)
 @pytest.mark.filterwarnings("ignore::fernwood.errors.FernwoodWarning")
 @pytest.mark.filterwarnings("ignore:No features were selected")
 def test_scikit_learn(estimator: SubspaceSelector, check: Any) -> None:
@@ -164,7 +165,11 @@ def test_sparse_is_dense(form: Any) -> None:
 def test_a_store(fitted: SubspaceSelector, tmp_path: Path) -> None:
     on_disk = fernwood.ingest(X, tmp_path / "s.fern", target=Y)
     bare = fernwood.ingest(X, tmp_path / "bare.fern")
-    for found in (selector().fit(on_disk), selector().fit(bare, Y), selector().fit(fernwood.ingest(X, target=1 - Y), Y)):
+    for found in (
+        selector().fit(on_disk),
+        selector().fit(bare, Y),
+        selector().fit(fernwood.ingest(X, target=1 - Y), Y),
+    ):
         assert same(found, fitted)
     assert found.n_features_in_ == 40
     np.testing.assert_array_equal(found.transform(X), fitted.transform(X))
@@ -216,12 +221,16 @@ def test_memory(fitted: SubspaceSelector) -> None:
 
 
 def test_a_budget_holds_the_table_too() -> None:
-    """Sixty megabytes of codes cannot be held and searched in sixty-five."""
-    table = np.random.default_rng(0).integers(0, 9, (2000, 30_000), dtype=np.uint8)
-    y = np.arange(2000) % 2
-    with pytest.raises(BudgetError) as refusal:
-        selector(n_iter=1, n_trees=1, memory="80MB").fit(table, y)
-    assert refusal.value.least > 80_000_000
+    """Ten megabytes of codes, which `fit` itself brings into memory; of a store that is there already, none count."""
+    table = np.random.default_rng(0).integers(0, 9, (50_000, 200), dtype=np.uint8)
+    y = np.arange(50_000) % 2
+    tight = selector(q=200, n_iter=1, n_trees=1, max_depth=2)
+    plan = plan_draws(50_000, 200, 2, 200, 20, n_threads=1, budget=None)
+    tight.set_params(memory=plan.total).fit(fernwood.ingest(table, target=y))
+    with pytest.raises(BudgetError, match="draws of 200 x 50,000 codes") as refusal:
+        tight.fit(table, y)
+    assert refusal.value.least >= plan.total + 10_000_000
+    tight.set_params(memory=refusal.value.least).fit(table, y)
 
 
 def test_progress(capfd: pytest.CaptureFixture[str]) -> None:
