@@ -18,6 +18,8 @@ $(FRESH): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("Fernwood needs Python 3.11 or newer, this is " + sys.version.split()[0] + ": make PYTHON=python3.12 ...") if sys.version_info < (3, 11) else None'
 	@$(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,plot]'
+	@echo "==> compiling the numerical code (first time: about a minute)"
+	@$(BIN)/python -m fernwood.kernels
 	@touch $@
 
 demo: $(FRESH)

@@ -46,7 +46,7 @@ def test_every_kind_of_table_becomes_the_same_codes(tmp_path: Path) -> None:
         store = fit_store(estimator, table, Y, task="classification")
         np.testing.assert_array_equal(codes(store), codes(tables[-1]))
         assert estimator.n_features_in_ == 4
-        framed = hasattr(table, "columns") or isinstance(table, pl.LazyFrame)
+        framed = isinstance(table, pd.DataFrame | pl.DataFrame | pl.LazyFrame | pa.Table)
         assert hasattr(estimator, "feature_names_in_") == framed
         if framed:
             assert estimator.feature_names_in_.tolist() == names

@@ -1,6 +1,7 @@
 """Benchmark cases by name. A case takes a `Bench` and returns its figures and, for every bar, whether it is met."""
 
 from benchmarks.cases.foundation import bins, ingest_csv, ingest_npy, ingest_short, read_columns
+from benchmarks.cases.subspace import srs_demo, srs_madelon, srs_overhead
 from benchmarks.cases.trees import (
     trees_50,
     trees_250,
@@ -24,4 +25,7 @@ CASES = {
     "trees-numbers": trees_numbers,
     "trees-20000": trees_20000,
     "trees-threads": trees_threads,
+    "srs-overhead": srs_overhead,
+    "srs-madelon": srs_madelon,
+    "srs-demo": srs_demo,
 }

@@ -6,21 +6,28 @@ import time
 import numpy as np
 
 from fernwood import seeds
-from fernwood.learner.many import TreeItem, grow_many
+from fernwood.learner.many import group_size, in_order
 from fernwood.learner.settings import TreeSettings
 from fernwood.learner.target import class_target
+from fernwood.learner.trees import grow
 
 rng = np.random.default_rng(0)
 codes = rng.integers(0, 41, (250, 1000)).astype(np.uint8)
 target = class_target(rng.integers(0, 2, 1000))
-items = [TreeItem(codes, target, seeds.state(0, i)) for i in range(200)]
-grow_many(items[:4], TreeSettings())
+states = [seeds.state(0, i) for i in range(200)]
+
+
+def one(state: np.ndarray) -> object:
+    return grow(codes, target, TreeSettings(), state=state)
+
+
+one(states[0])
 found = {1: [], 2: []}
 walls = {1: [], 2: []}
-for _ in range(5):
+for _ in range(15):
     for n_threads in (1, 2):
         cpu, wall = time.process_time(), time.perf_counter()
-        grow_many(items, TreeSettings(), n_threads)
+        list(in_order(one, states, n_threads, group_size(codes.size)))
         found[n_threads].append(time.process_time() - cpu)
         walls[n_threads].append(time.perf_counter() - wall)
 print(

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         StoreError,
         TargetError,
     )
+    from fernwood.models import SubspaceForestClassifier, SubspaceForestRegressor
     from fernwood.selectors import SubspaceSelector
     from fernwood.store import Store, ingest, open_store as open  # noqa: A004
 
@@ -29,12 +30,14 @@ _HOMES = {
     "SourceError": "fernwood.errors",
     "Store": "fernwood.store",
     "StoreError": "fernwood.errors",
+    "SubspaceForestClassifier": "fernwood.models",
+    "SubspaceForestRegressor": "fernwood.models",
     "SubspaceSelector": "fernwood.selectors",
     "TargetError": "fernwood.errors",
     "ingest": "fernwood.store",
     "open": "fernwood.store:open_store",
 }
-_MODULES = {"datasets", "errors", "seeds", "sources", "store", "theory"}
+_MODULES = {"datasets", "errors", "models", "seeds", "sources", "store", "theory"}
 
 __all__ = [
     "BudgetError",
@@ -44,6 +47,8 @@ __all__ = [
     "SourceError",
     "Store",
     "StoreError",
+    "SubspaceForestClassifier",
+    "SubspaceForestRegressor",
     "SubspaceSelector",
     "TargetError",
     "__version__",

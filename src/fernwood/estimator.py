@@ -20,7 +20,8 @@ from sklearn.utils import check_array, check_consistent_length
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from fernwood.errors import ParameterError, SourceError, TargetError, shown
+from fernwood.errors import ParameterError, TargetError, shown
+from fernwood.search.checks import check_rows, check_table
 from fernwood.sources.arrays import array_band
 from fernwood.sources.frames import collected, is_frame
 from fernwood.store.base import Store
@@ -34,9 +35,6 @@ if TYPE_CHECKING:
     from fernwood.store.roles import Task
 
 __all__ = ["TableEstimator", "class_labels", "fit_store", "n_threads", "new_table"]
-
-_FEWEST_ROWS = 4
-_FEWEST_COLUMNS = 2
 
 
 class TableEstimator(BaseEstimator):  # type: ignore[misc]
@@ -91,10 +89,10 @@ def fit_store(
         target = _checked_target(estimator, y, task)  # first: checking a target alone takes feature names away
         table = _checked_table(estimator, X, reset=True)
         check_consistent_length(table, target)
-        _check_rows(len(target))
+        check_rows(len(target))
         weights = _checked_weights(sample_weight, len(target))
         store = ingest(table, target=target, task=task, weights=weights, memory=memory)
-    _check_store(store, task)
+    check_table(store)
     return store
 
 
@@ -171,7 +169,7 @@ def _checked_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | N
 
 def _in_roles(estimator: Any, store: Store, y: Any, sample_weight: Any, task: Task | None) -> Store:
     """A store with its own target and weights, or with those given."""
-    _check_rows(store.n_rows)
+    check_rows(store.n_rows)
     own = store.roles
     if y is None and own.target is None:
         raise TargetError("the store has no target and y is None; give y, or make the store with a target")
@@ -189,29 +187,3 @@ def _in_roles(estimator: Any, store: Store, y: Any, sample_weight: Any, task: Ta
             f"{task}; take the other estimator, or give y"
         )
     return store.with_roles(Roles(target, own.weights if weights is None else weights, own.groups))
-
-
-def _check_rows(n_rows: int) -> None:
-    if n_rows < _FEWEST_ROWS:
-        raise SourceError(f"X has too few rows (n_samples = {n_rows}); at least {_FEWEST_ROWS} are needed, give more")
-
-
-def _check_store(store: Store, task: Task | None) -> None:
-    n_usable = int(np.count_nonzero(store.usable))
-    if n_usable < _FEWEST_COLUMNS:
-        raise SourceError(
-            f"{n_usable} of the columns (n_features = {store.n_columns}) differ between rows; at least "
-            f"{_FEWEST_COLUMNS} must: give more columns"
-        )
-    target = store.target
-    if target is None or target.task != "classification":
-        return
-    n_classes = len(np.unique(target.values))
-    if n_classes < 2:
-        raise TargetError(f"the target {shown(target.name)} has one class only in these rows; it needs two or more")
-    if n_classes > store.n_rows / 2:
-        way_out = "task='regression'" if task is None else "a regressor"
-        raise TargetError(
-            f"the target {shown(target.name)} has {n_classes} classes in {store.n_rows} rows, as an identifier has; "
-            f"give another target, or use {way_out} if it is a number"
-        )

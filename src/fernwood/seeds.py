@@ -15,7 +15,7 @@ from fernwood.errors import ParameterError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["entropy", "generator", "state"]
+__all__ = ["entropy", "generator", "state", "states"]
 
 
 def entropy(random_state: int | np.random.Generator | np.random.RandomState | None) -> int:
@@ -67,5 +67,16 @@ def state(seed: int, *address: int) -> NDArray[np.uint64]:
     >>> len(state(0, 1, 2)), bool((state(0, 1, 2) == state(0, 1, 3)).all())
     (4, False)
     """
-    words = np.random.SeedSequence(seed, spawn_key=address).generate_state(4, np.uint64)
-    return np.asarray(words, np.uint64)
+    return states(1, seed, *address).reshape(4)
+
+
+def states(n: int, seed: int, *address: int) -> NDArray[np.uint64]:
+    """As many states as said at one address below a seed, a row each; the first of them is `state`.
+
+    Examples
+    --------
+    >>> states(3, 0, 1).shape, bool((states(3, 0, 1)[0] == state(0, 1)).all())
+    ((3, 4), True)
+    """
+    words = np.random.SeedSequence(seed, spawn_key=address).generate_state(4 * n, np.uint64)
+    return np.asarray(words, np.uint64).reshape(n, 4)

@@ -55,3 +55,14 @@ class TestRowView(StoreContract):
     @pytest.fixture
     def store(self, tmp_path: Path, rows: NDArray[np.int64]) -> Store:
         return fernwood.ingest(frame(), tmp_path / "s.fern", target=contract_table()[2]).rows(rows)
+
+
+class TestRoleView(StoreContract):
+    @pytest.fixture
+    def store(self, tmp_path: Path) -> Store:
+        store = fernwood.ingest(frame(), tmp_path / "s.fern")
+        return store.with_roles(fernwood.ingest(frame(), target=contract_table()[2]).roles)
+
+    def test_roles_of_other_rows_are_refused(self, store: Store) -> None:
+        with pytest.raises(fernwood.ParameterError, match="the target has 2 values and the store has "):
+            store.with_roles(store.roles.take(np.arange(2)))

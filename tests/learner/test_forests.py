@@ -9,10 +9,10 @@ from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
 
 from fernwood import seeds, theory
 from fernwood.importance.trees import impurity_decrease, out_of_sample_decrease, permutation_loss
-from fernwood.learner.many import TreeItem, grow_many, in_order
+from fernwood.learner.many import in_order
 from fernwood.learner.settings import TreeSettings
 from fernwood.learner.target import class_target, value_target
-from fernwood.learner.trees import bootstrap, grow, predict_shares, predict_values
+from fernwood.learner.trees import Tree, bootstrap, grow, predict_shares, predict_values
 from fernwood.store.quantise import quantise
 
 
@@ -81,9 +81,13 @@ def test_any_number_of_threads_grows_the_same_trees() -> None:
     rng = np.random.default_rng(2)
     codes = rng.integers(0, 40, (30, 200)).astype(np.uint8)
     target = class_target(rng.integers(0, 3, 200))
-    items = [TreeItem(codes, target, seeds.state(0, i), rows=bootstrap(200, seeds.state(1, i))) for i in range(40)]
-    one, four = (grow_many(items, TreeSettings(max_features=5), n) for n in (1, 4))
-    for a, b in zip(one, four, strict=False):
+
+    def tree(i: int) -> Tree:
+        rows = bootstrap(200, seeds.state(1, i))
+        return grow(codes, target, TreeSettings(max_features=5), state=seeds.state(0, i), rows=rows)
+
+    one, four = (list(in_order(tree, range(40), n, group)) for n, group in ((1, 1), (4, 3)))
+    for a, b in zip(one, four, strict=True):
         assert all(np.array_equal(x, y) for x, y in zip(a, b, strict=False))
     assert len({tree.gain.tobytes() for tree in one}) == 40
 
@@ -112,7 +116,7 @@ def test_as_accurate_as_scikit_learn(load) -> None:
     else:
         target, settings = class_target(y[train]), TreeSettings(criterion="gini", max_features="sqrt")
         peer = ExtraTreesClassifier(200, random_state=0, n_jobs=1).fit(table[train], y[train]).predict(table[test])
-    trees = grow_many([TreeItem(fit, target, seeds.state(0, i)) for i in range(200)], settings)
+    trees = [grow(fit, target, settings, state=seeds.state(0, i)) for i in range(200)]
     if regression:
         ours = np.mean([predict_values(tree, other, target) for tree in trees], axis=0)
         errors, theirs = (ours - y[test]) ** 2, (peer - y[test]) ** 2

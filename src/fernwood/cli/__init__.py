@@ -15,6 +15,7 @@ from typing import Annotated, Any
 import typer
 
 from fernwood.errors import FernwoodError, printable
+from fernwood.run.stopping import Stopped
 from fernwood.version import __version__
 
 __all__ = ["app", "main"]
@@ -43,17 +44,9 @@ def _options(
 ) -> None: ...
 
 
-class _Stopped(BaseException):
-    """Ctrl-C or SIGTERM; not a KeyboardInterrupt, which Typer would take for itself."""
-
-    def __init__(self, number: int) -> None:
-        super().__init__(number)
-        self.exit_code = 128 + number
-
-
 def _stop(number: int, _: Any) -> None:
     signal.signal(number, signal.SIG_IGN)  # once is enough: what follows is clearing up
-    raise _Stopped(number)
+    raise Stopped(number)
 
 
 def main() -> None:
@@ -61,7 +54,7 @@ def main() -> None:
     from fernwood.cli.lean import return_freed_memory
 
     return_freed_memory()
-    from fernwood.cli import ingest, info, demo, theory  # noqa: F401, I001  (importing commands registers them in order)
+    from fernwood.cli import select, export, ingest, info, demo, theory  # noqa: F401, I001  (importing commands registers them in order)
 
     app.add_typer(theory.app, name="theory")
     signal.signal(signal.SIGINT, _stop)
@@ -71,8 +64,8 @@ def main() -> None:
     try:
         # An exit that a command asks for comes back as a number.
         sys.exit(app(standalone_mode=False))
-    except _Stopped as stop:
-        _finish("stopped; nothing half-written is left", stop.exit_code)
+    except Stopped as stop:
+        _finish("stopped; nothing half-written is left", 128 + stop.number)
     except FernwoodError as error:
         _finish(str(error), 2)
     except (typer.Exit, typer.Abort) as error:

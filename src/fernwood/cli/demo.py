@@ -1,4 +1,4 @@
-"""``fernwood demo``: make a table, ingest it, show what the store holds."""
+"""``fernwood demo``: the main job from beginning to end, on a table whose answer is known."""
 
 from __future__ import annotations
 
@@ -8,38 +8,46 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fernwood.cli import app
-from fernwood.cli.info import print_description
-from fernwood.cli.ingest import ingest_table
+from fernwood.cli.select import select_command
 from fernwood.run.view import ProgressView
 
 if TYPE_CHECKING:
     from fernwood.datasets import Madelon
 
-_ROWS, _COLUMNS = 500, 20_000
+_ROWS, _COLUMNS = 1000, 20_000
 
 
 @app.command("demo")
 def demo_command(
     out: Annotated[Path, typer.Option(help="A directory for the demo's files.")] = Path("demo"),
-    seed: Annotated[int, typer.Option(help="Seed of the generated table.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the generated table and of the search.")] = 0,
 ) -> None:
-    """Generate a wide table, ingest it within 512 MB and show the store.
+    """Generate a wide table, find its relevant columns within 512 MB, and compare with the truth.
 
     Example: fernwood demo --out demo
     """
     from fernwood.datasets import make_madelon
-    from fernwood.store import open_store
+    from fernwood.result import load_result
 
     out.mkdir(parents=True, exist_ok=True)
-    table, store = out / "wide.csv", out / "wide.fern"
-    typer.echo(f"1. writing {table}: {_ROWS} rows × {_COLUMNS:,} columns, 20 of them relevant")
-    _write_csv(make_madelon(_ROWS, _COLUMNS, class_sep=2.0, shuffle=True, random_state=seed), table)
-    command = f"fernwood ingest {table} --target target --out {store} --memory 512MB --force"
-    typer.echo(f"2. {command}")
-    ingest_table(table, store, "512MB", {"target": "target", "force": True}, {}, quiet=False)
-    typer.echo(f"3. fernwood info {store}")
-    with open_store(store) as opened:
-        print_description(opened.describe(), store.name)
+    table, run = out / "wide.csv", out / "wide.run"
+    madelon = make_madelon(_ROWS, _COLUMNS, class_sep=2.0, shuffle=True, random_state=seed)
+    n_relevant = len(madelon.relevant)
+    typer.echo(f"1. writing {table}: {_ROWS:,} rows × {_COLUMNS:,} columns, {n_relevant} of them relevant together")
+    _write_csv(madelon, table)
+    typer.echo(f"2. fernwood select {table} --target target --memory 512MB --seed {seed} --out {run} --force")
+    truth = set(madelon.relevant.tolist())
+    del madelon  # the search has the budget to itself
+    select_command(table, target="target", memory="512MB", seed=seed, out=run, force=True)
+    found = set(load_result(run).confirmed.tolist())
+    typer.echo(
+        f"3. against the truth: {len(found & truth)} of the {n_relevant} relevant columns found, "
+        f"{len(found - truth)} of {_COLUMNS - n_relevant:,} others taken for relevant"
+    )
+    missed = ", ".join(f"x{position}" for position in sorted(truth - found))
+    if missed:
+        typer.echo(f"   not found: {missed}")
+    typer.echo(f"4. to have the decisions as a table: fernwood export {run} --to csv --output decisions.csv")
 
 
 def _write_csv(madelon: Madelon, path: Path) -> None:

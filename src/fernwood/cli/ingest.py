@@ -12,7 +12,7 @@ import typer
 
 from fernwood.budget import parse_size, peak_resident, resident, shown_size
 from fernwood.cli import app
-from fernwood.cli.lean import keep_pandas_out
+from fernwood.cli.lean import keep_pandas_out, too_small
 from fernwood.errors import BudgetError, FernwoodWarning, printable
 from fernwood.run.view import ProgressView
 
@@ -85,8 +85,9 @@ def ingest_table(
     *,
     quiet: bool,
     as_json: bool = False,
+    title: str = "",
 ) -> None:
-    """Ingest within a budget for the whole process, with progress, warnings and a closing line."""
+    """Ingest within a budget for the whole process, with progress, warnings and a closing line (about `title`)."""
     from fernwood.sources import open_source
     from fernwood.sources.text_format import TextFormat
     from fernwood.store import ingest
@@ -110,7 +111,7 @@ def ingest_table(
         except BudgetError as error:
             if total is None:
                 raise
-            raise _too_small(total, held, error.least) from error
+            raise too_small(total, held, error.least) from error
     if as_json:
         typer.echo(json.dumps(store.describe().to_json(), indent=1))
         return
@@ -121,16 +122,6 @@ def ingest_table(
     took = time.monotonic() - started
     peak = f"peak memory {shown_size(peak_resident())}" + (f" of {shown_size(total)}" if total else "")
     typer.echo(
-        f"{printable(str(out))}: {store.n_rows:,} rows, {store.n_columns:,} columns, {shown_size(store.n_bytes)}; "
-        f"{took:.1f} s ({shown_size(source.n_bytes / max(took, 1e-3))}/s), {peak}"
-    )
-
-
-def _too_small(total: int, held: int, work: int) -> BudgetError:
-    # Rounded up with a megabyte to spare, since what Python and libraries take differs a little from run to run.
-    least = (held + work + 3 * 10**6) // 10**6 * 10**6
-    return BudgetError(
-        f"--memory {shown_size(total)} is too small, Python and libraries included; "
-        f"at least {shown_size(least)} would do",
-        least,
+        f"{printable(title or str(out))}: {store.n_rows:,} rows, {store.n_columns:,} columns, "
+        f"{shown_size(store.n_bytes)}; {took:.1f} s ({shown_size(source.n_bytes / max(took, 1e-3))}/s), {peak}"
     )

@@ -9,7 +9,10 @@ import warnings
 from contextlib import suppress
 from types import ModuleType
 
-__all__ = ["keep_pandas_out", "return_freed_memory"]
+from fernwood.budget import shown_size
+from fernwood.errors import BudgetError
+
+__all__ = ["keep_pandas_out", "return_freed_memory", "too_small"]
 
 
 def return_freed_memory() -> None:
@@ -40,3 +43,14 @@ def keep_pandas_out() -> None:
             warnings.simplefilter("ignore")
             pa.scalar(True)
         del sys.modules["pandas"]
+
+
+def too_small(total: int, held: int, work: int) -> BudgetError:
+    """What to say when a command's budget, less what the process holds already, does not hold the work."""
+    # Rounded up with a megabyte to spare, since what Python and libraries take differs a little from run to run.
+    least = (held + work + 3 * 10**6) // 10**6 * 10**6
+    return BudgetError(
+        f"--memory {shown_size(total)} is too small, Python and libraries included; "
+        f"at least {shown_size(least)} would do",
+        least,
+    )

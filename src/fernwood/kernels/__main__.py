@@ -1,4 +1,4 @@
-"""Compile a family of kernels for the types they are called with: ``python -m fernwood.kernels text trees``.
+"""Compile families of kernels for the types they are called with: ``python -m fernwood.kernels text trees``.
 
 Run in a child process the first time, so that the compiler's memory is never part of a run's budget.
 """
@@ -7,49 +7,10 @@ from __future__ import annotations
 
 import sys
 
-import numpy as np
-
+from fernwood.kernels.families import FAMILIES, load_family
 from fernwood.kernels.ready import mark_compiled
 
-
-def _compile_text() -> None:
-    from fernwood.kernels.text import CELL_FIELDS, Dialect, copy_cells, count_cells, parse_cells
-
-    text = np.frombuffer(b'1,"a"\n', np.uint8).copy()
-    dialect = Dialect(ord(","), ord('"'), ord("."), np.frombuffer(b"NA", np.uint8).copy(), np.array([2]), False)
-    cells = np.empty((4, CELL_FIELDS), np.int64)
-    count_cells(text, True, dialect, np.zeros(2, np.int64))
-    state = np.zeros(5, np.int64)
-    parse_cells(text, True, dialect, np.arange(2), state, np.empty((2, 2)), cells)
-    copy_cells(text, cells[: state[4], 2].copy(), cells[: state[4], 3].copy(), np.empty(16, np.uint8))
-
-
-def _compile_trees() -> None:
-    from fernwood.kernels.growing import grow_tree, lay_wide
-    from fernwood.kernels.histograms import Target
-    from fernwood.kernels.impurity import GINI, make_measure
-    from fernwood.kernels.predicting import add_entries, fair_decreases, find_leaves, find_leaves_permuted
-    from fernwood.kernels.random import sample_with_replacement, shuffle
-    from fernwood.kernels.splitting import EXTRA, Rules, Table
-
-    codes = np.arange(4, dtype=np.uint8).reshape(1, 4)
-    rows = np.arange(4, dtype=np.int32)
-    order, kinds = np.zeros(1, np.int32), np.zeros(1, np.uint8)
-    target = Target(rows % 2, np.zeros(4), np.ones(4), True, False)
-    state = np.arange(1, 5).astype(np.uint64)
-    table = Table(codes, order, kinds, lay_wide(codes, order, 1), 1)
-    tree = grow_tree(table, target, Rules(EXTRA, 1, -1, 1, 2), make_measure(GINI, 4), rows, state)
-    add_entries(tree, find_leaves(tree, codes, rows), np.zeros((4, 2)))
-    find_leaves_permuted(tree, codes, rows, 0, rows)
-    fair_decreases(tree, codes, target, rows, GINI, 1)
-    shuffle(state, rows, 4)
-    sample_with_replacement(state, 4, rows)
-
-
-_FAMILIES = {"text": _compile_text, "trees": _compile_trees}
-
-
 if __name__ == "__main__":
-    for family in sys.argv[1:] or _FAMILIES:
-        _FAMILIES[family]()
+    for family in sys.argv[1:] or FAMILIES:
+        load_family(family)
         mark_compiled(family)

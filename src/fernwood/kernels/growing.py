@@ -16,13 +16,14 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray  # noqa: TC002  (Numba reads the fields)
 
-from fernwood.kernels.impurity import class_term, value_score
-from fernwood.kernels.splitting import CART, find_split, make_work
+from fernwood.kernels.borrowing import borrowing
+from fernwood.kernels.impurity import class_term, make_measure, value_score
+from fernwood.kernels.splitting import find_split, make_work
+from fernwood.kernels.tables import CART, make_table
 
-__all__ = ["Nodes", "grow_tree", "lay_wide"]
+__all__ = ["Nodes", "grow_tree"]
 
 _MISSING = 255
-_TILE_ROWS, _TILE_COLUMNS = 64, 32
 
 
 class Nodes(NamedTuple):
@@ -62,43 +63,40 @@ class Nodes(NamedTuple):
 
 
 @njit(nogil=True, cache=True)
-def lay_wide(columns, order, n_plain):
-    """The codes of the plain columns row by row, flat."""
-    n_rows = columns.shape[1]
-    wide = np.empty(n_rows * n_plain, np.uint8)
-    width = np.uint64(n_plain)
-    for first in range(0, n_plain, _TILE_COLUMNS):
-        last = min(n_plain, first + _TILE_COLUMNS)
-        for top in range(0, n_rows, _TILE_ROWS):
-            bottom = min(n_rows, top + _TILE_ROWS)
-            for j in range(first, last):
-                codes = columns[order[j]]
-                at = np.uint64(top) * width + np.uint64(j)
-                for i in range(top, bottom):
-                    wide[at] = codes[i]
-                    at += width
-    return wide
-
-
-@njit(nogil=True, cache=True)
 def _make_nodes(n_rows, n_routes):
     size = 2 * n_rows
     return Nodes(
-        np.full(size, -1, np.int32),
-        np.zeros(size, np.uint8),
-        np.zeros(size, np.uint8),
-        np.full(size, -1, np.int32),
-        np.full(size, -1, np.int32),
-        np.zeros(size, np.int32),
-        np.zeros(size, np.int32),
-        np.zeros(size),
-        np.zeros(size),
-        np.zeros(size, np.int32),
-        np.zeros(size, np.int32),
-        np.zeros(n_rows, np.int32),
-        np.zeros(n_rows),
-        np.zeros((n_routes, 256), np.uint8),
+        np.empty(size, np.int32),
+        np.empty(size, np.uint8),
+        np.empty(size, np.uint8),
+        np.empty(size, np.int32),
+        np.empty(size, np.int32),
+        np.empty(size, np.int32),
+        np.empty(size, np.int32),
+        np.empty(size),
+        np.empty(size),
+        np.empty(size, np.int32),
+        np.empty(size, np.int32),
+        np.empty(n_rows, np.int32),
+        np.empty(n_rows),
+        np.empty((n_routes, 256), np.uint8),
     )
+
+
+@borrowing
+def _start_node(node, n_rows, weight, nodes):
+    """Write a node that is neither split nor has entries yet."""
+    nodes.column[node] = -1
+    nodes.cut[node] = 0
+    nodes.missing[node] = 0
+    nodes.route[node] = -1
+    nodes.child[node] = -1
+    nodes.branches[node] = 0
+    nodes.rows[node] = n_rows
+    nodes.weight[node] = weight
+    nodes.gain[node] = 0.0
+    nodes.begin[node] = 0
+    nodes.end[node] = 0
 
 
 @njit(nogil=True, cache=True)
@@ -119,7 +117,7 @@ def _by_class(labels, rows):
     return out
 
 
-@njit(nogil=True, cache=True)
+@borrowing
 def _find_runs(target, rows, ends):
     """Set `ends` to where the runs of the classes end; how many there are, 1 for numbers."""
     if not target.classes:
@@ -134,7 +132,7 @@ def _find_runs(target, rows, ends):
     return n_runs + 1
 
 
-@njit(nogil=True, cache=True)
+@borrowing
 def _is_pure(target, rows, n_runs):
     if target.classes:
         return n_runs == 1
@@ -144,7 +142,7 @@ def _is_pure(target, rows, n_runs):
     return same
 
 
-@njit(nogil=True, cache=True)
+@borrowing
 def _weigh(target, measure, rows, ends):
     """The weight and the score of a node."""
     whole, score, begin = 0.0, 0.0, 0
@@ -169,7 +167,7 @@ def _weigh(target, measure, rows, ends):
     return whole, score
 
 
-@njit(nogil=True, cache=True)
+@borrowing
 def _end_node(target, rows, ends, node, n_entries, nodes):
     """Write the entries of a leaf; how many entries there are then."""
     nodes.begin[node] = n_entries
@@ -186,7 +184,7 @@ def _end_node(target, rows, ends, node, n_entries, nodes):
     return n_entries
 
 
-@njit(nogil=True, cache=True)
+@borrowing
 def _widen_cut(codes, rows, cut):
     """The middle between a cut and the next code above it in the node."""
     above = 256
@@ -197,7 +195,7 @@ def _widen_cut(codes, rows, cut):
     return cut if above == 256 else (cut + above) // 2
 
 
-@njit(nogil=True, cache=True)
+@borrowing
 def _part_rows(codes, rows, what, route, scratch, sizes):
     """Order rows by branch, stably; set the sizes of the branches, and `what[2]` to the branch of missing values."""
     if what[3] == 0:
@@ -238,7 +236,7 @@ def _part_rows(codes, rows, what, route, scratch, sizes):
     return n_branches
 
 
-@njit(nogil=True, cache=True)
+@borrowing
 def _part_in_two(codes, rows, what, scratch, sizes):
     """`_part_rows` by a cut; every row is written to both sides, and the place moves on in one of them only."""
     cut = np.uint8(what[1])
@@ -261,18 +259,29 @@ def _part_in_two(codes, rows, what, scratch, sizes):
     return 2
 
 
+class _Room(NamedTuple):
+    """Room for the nodes that are still to be split: number, first row, row behind the last, depth of each."""
+
+    stack: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    sizes: NDArray[np.int64]
+    scratch: NDArray[np.int32]
+
+
 @njit(nogil=True, cache=True)
-def grow_tree(table, target, rules, measure, chosen, state):
+def grow_tree(columns, order, categories, target, rules, chosen, state):
     """Grow a tree.
 
     Parameters
     ----------
-    table : Table
+    columns : uint8 array, shape (columns, rows of the table)
+    order : int32 array
+        The columns in the order in which they are looked at, but for their kind.
+    categories : bool array
+        Whether a column holds categories.
     target : Target
         Classes without gaps are no requirement. Weights are positive.
     rules : Rules
-    measure : Measure
-        Made for at least as many rows as are chosen.
     chosen : int32 array
         The rows to grow on, repeats allowed.
     state : uint64 array of four
@@ -284,16 +293,29 @@ def grow_tree(table, target, rules, measure, chosen, state):
         Arrays cut to size.
     """
     n_rows = chosen.shape[0]
+    table = make_table(columns, order, categories, rules)
+    measure = make_measure(rules.criterion, n_rows)
     rows = _by_class(target.labels, chosen) if target.classes else chosen.copy()
-    work = make_work(n_rows, table, rules)
-    split = work.split
+    work = make_work(n_rows, table, target, rules)
+    nodes = _make_nodes(n_rows, n_rows if table.n_plain + table.n_gaps < table.order.shape[0] else 0)
+    room = _Room(
+        np.empty((n_rows + 256, 4), np.int64),
+        np.empty(n_rows + 1, np.int64),
+        np.empty(256, np.int64),
+        np.empty(n_rows, np.int32),
+    )
+    sizes = _split_all((table, target, rules, measure), rows, work, room, nodes, state)
+    return _cut_to_size(nodes, sizes)
+
+
+@borrowing
+def _split_all(what_grows, rows, work, room, nodes, state):
+    """Split nodes until none is left; how many nodes, entries and routes there are then."""
+    table, target, rules, measure = what_grows
+    split, stack, ends, sizes = work.split, room.stack, room.ends, room.sizes
     what = split.what
-    nodes = _make_nodes(n_rows, n_rows if table.n_plain < table.order.shape[0] else 0)
-    scratch = np.empty(n_rows, np.int32)
-    ends = np.empty(n_rows + 1, np.int64)
-    sizes = np.empty(256, np.int64)
-    stack = np.empty((n_rows + 256, 4), np.int64)
-    stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = 0, 0, n_rows, 0
+    fewest = max(rules.min_split, 2 * rules.min_leaf)
+    stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = 0, 0, rows.shape[0], 0
     height, n_nodes, n_entries, n_routes = 1, 1, 0, 0
     while height > 0:
         height -= 1
@@ -301,14 +323,10 @@ def grow_tree(table, target, rules, measure, chosen, state):
         here = rows[begin:end]
         n_runs = _find_runs(target, here, ends)
         runs = ends[:n_runs]
-        nodes.rows[node] = end - begin
-        nodes.weight[node], measure.base[0] = _weigh(target, measure, here, runs)
+        weight, measure.base[0] = _weigh(target, measure, here, runs)
+        _start_node(node, end - begin, weight, nodes)
         what[0] = -1
-        if not (
-            end - begin < max(rules.min_split, 2 * rules.min_leaf)
-            or depth == rules.max_depth
-            or _is_pure(target, here, n_runs)
-        ):
+        if not (end - begin < fewest or depth == rules.max_depth or _is_pure(target, here, n_runs)):
             find_split(table, target, rules, measure, here, runs, work, state)
         if what[0] < 0:
             n_entries = _end_node(target, here, runs, node, n_entries, nodes)
@@ -317,7 +335,7 @@ def grow_tree(table, target, rules, measure, chosen, state):
         codes = table.columns[place]
         if rules.rule == CART and what[3] == 0:
             what[1] = _widen_cut(codes, here, what[1])
-        n_branches = _part_rows(codes, here, what, split.route, scratch, sizes)
+        n_branches = _part_rows(codes, here, what, split.route, room.scratch, sizes)
         nodes.column[node] = place
         nodes.missing[node] = what[2]
         nodes.gain[node] = split.gain[0] / measure.coarse
@@ -325,25 +343,23 @@ def grow_tree(table, target, rules, measure, chosen, state):
         nodes.branches[node] = n_branches
         if what[3] > 0:
             nodes.route[node] = n_routes
-            nodes.routes[n_routes] = split.route
+            for code in range(256):
+                nodes.routes[n_routes, code] = split.route[code]
             n_routes += 1
         else:
             nodes.cut[node] = what[1]
         for k in range(n_branches):
-            stack[height, 0], stack[height, 1], stack[height, 2], stack[height, 3] = (
-                n_nodes,
-                begin,
-                begin + sizes[k],
-                depth + 1,
-            )
+            stack[height, 0], stack[height, 1] = n_nodes, begin
+            stack[height, 2], stack[height, 3] = begin + sizes[k], depth + 1
             begin += sizes[k]
             n_nodes += 1
             height += 1
-    return _cut_to_size(nodes, n_nodes, n_entries, n_routes)
+    return n_nodes, n_entries, n_routes
 
 
 @njit(nogil=True, cache=True)
-def _cut_to_size(nodes, n_nodes, n_entries, n_routes):
+def _cut_to_size(nodes, sizes):
+    n_nodes, n_entries, n_routes = sizes
     return Nodes(
         nodes.column[:n_nodes].copy(),
         nodes.cut[:n_nodes].copy(),

@@ -12,9 +12,19 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray  # noqa: TC002  (Numba reads the fields)
 
+from fernwood.kernels.borrowing import borrowing
 from fernwood.kernels.impurity import class_term, decrease, value_score
 
-__all__ = ["Counts", "Target", "best_cut", "count_class_cuts", "count_value_cuts", "make_counts", "multiway"]
+__all__ = [
+    "Counts",
+    "Target",
+    "best_cut",
+    "count_class_cuts",
+    "count_value_cuts",
+    "make_counts",
+    "multiway",
+    "two_scores",
+]
 
 _MISSING = 255
 
@@ -76,7 +86,43 @@ def make_counts(n_rows):
     )
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@borrowing
+def _gather(columns, place, rows, p, counts, panel):
+    """Copy a node's codes of one column, and set `low` and `high` at p; the lowest, and how many cuts there are."""
+    seen = counts.codes
+    low, high = np.uint8(255), np.uint8(0)
+    at = np.uint64(place)
+    for i in range(rows.shape[0]):
+        code = columns[at, np.uint64(rows[i])]
+        seen[i] = code
+        low = min(low, code)
+        high = max(high, code)
+    panel.low[p] = low
+    panel.high[p] = high
+    return low, np.int64(high) - np.int64(low)
+
+
+@borrowing
+def _clear(one, other, low, n_cuts):
+    """Set the entries of the codes from `low` on, one more than there are cuts, to zero."""
+    for c in range(n_cuts + 1):
+        one[np.uint64(low) + np.uint64(c)] = 0
+        other[np.uint64(low) + np.uint64(c)] = 0
+
+
+@borrowing
+def _best_of(gains, sizes, low, n_cuts, n, min_leaf):
+    """The largest gain, and its cut, of the cuts from the code `low` on; `sizes` of a code is how many rows go left."""
+    best, cut = -np.inf, 0
+    for c in range(n_cuts):
+        if gains[c] > best:
+            size = sizes[np.uint64(low) + np.uint64(c)]
+            if size >= min_leaf and n - size >= min_leaf:
+                best, cut = gains[c], c
+    return best, np.uint8(low + np.uint8(cut))
+
+
+@borrowing
 def count_class_cuts(columns, places, rows, ends, measure, min_leaf, counts, panel):
     """The best cut of every one of some columns, without missing values: set `low`, `high`, `best` and `best_cut`.
 
@@ -99,13 +145,12 @@ def count_class_cuts(columns, places, rows, ends, measure, min_leaf, counts, pan
         _count_two_classes(columns, places, rows, ends[0], measure, min_leaf, counts, panel)
         return
     for p in range(places.shape[0]):
-        low, high = _gather(columns, places[p], rows, seen)
-        panel.low[p] = low
-        panel.high[p] = high
+        lowest, n_cuts = _gather(columns, places[p], rows, p, counts, panel)
+        low = np.int64(lowest)
+        high = low + n_cuts
         best, cut = -np.inf, 0
+        _clear(hist, score, lowest, n_cuts)
         for code in range(low, high + 1):
-            hist[code] = 0
-            score[code] = 0.0
             other[code] = 0.0
         begin = 0
         for k in range(ends.shape[0]):
@@ -142,7 +187,7 @@ def count_class_cuts(columns, places, rows, ends, measure, min_leaf, counts, pan
         panel.best_cut[p] = cut
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@borrowing
 def _count_two_classes(columns, places, rows, n_first, measure, min_leaf, counts, panel):
     """`count_class_cuts` for two classes, the first of which has `n_first` rows.
 
@@ -153,25 +198,12 @@ def _count_two_classes(columns, places, rows, n_first, measure, min_leaf, counts
     table, base, coarse, gini = measure.table, measure.base[0], measure.coarse, measure.gini
     seen, first, second, gains = counts.codes, counts.rows, counts.run, counts.score
     more_first, more_second = counts.more_rows, counts.more_run
-    low_code, high_code, best_gain, best_cut = panel.low, panel.high, panel.best, panel.best_cut
+    best_gain, best_cut = panel.best, panel.best_cut
     for p in range(places.shape[0]):
-        place = np.uint64(places[p])
-        lowest, highest = np.uint8(255), np.uint8(0)
-        for i in range(n):
-            code = columns[place, np.uint64(rows[i])]
-            seen[i] = code
-            lowest = min(lowest, code)
-            highest = max(highest, code)
-        low_code[p] = lowest
-        high_code[p] = highest
+        lowest, n_cuts = _gather(columns, places[p], rows, p, counts, panel)
         low = np.uint64(lowest)
-        n_cuts = np.int64(highest) - np.int64(lowest)
-        for c in range(n_cuts + 1):
-            at = low + np.uint64(c)
-            first[at] = 0
-            second[at] = 0
-            more_first[at] = 0
-            more_second[at] = 0
+        _clear(first, more_first, lowest, n_cuts)
+        _clear(second, more_second, lowest, n_cuts)
         i = 0
         while i + 1 < n_first:
             first[seen[i]] += 1
@@ -193,6 +225,7 @@ def _count_two_classes(columns, places, rows, n_first, measure, min_leaf, counts
             b += second[at] + more_second[at]
             first[at] = a
             second[at] = b
+            more_first[at] = a + b
         if gini:
             for c in range(n_cuts):
                 at = low + np.uint64(c)
@@ -208,30 +241,10 @@ def _count_two_classes(columns, places, rows, n_first, measure, min_leaf, counts
                 k, m = np.uint32(n_first) - i, np.uint32(n_second) - j
                 pure = (table[i] + table[k]) + (table[j] + table[m])
                 gains[c] = decrease(pure - (table[np.uint32(i + j)] + table[np.uint32(k + m)]), base, coarse)
-        best, cut = -np.inf, 0
-        for c in range(n_cuts):
-            if gains[c] > best:
-                left = first[low + np.uint64(c)] + second[low + np.uint64(c)]
-                if left >= min_leaf and n - left >= min_leaf:
-                    best, cut = gains[c], c
-        best_gain[p] = best
-        best_cut[p] = lowest + np.uint8(cut)
+        best_gain[p], best_cut[p] = _best_of(gains, more_first, lowest, n_cuts, n, min_leaf)
 
 
-@njit(nogil=True, cache=True)
-def _gather(columns, place, rows, seen):
-    """Copy a node's codes of one column; the smallest and the largest of them."""
-    low, high = np.uint8(255), np.uint8(0)
-    at = np.uint64(place)
-    for i in range(rows.shape[0]):
-        code = columns[at, np.uint64(rows[i])]
-        seen[i] = code
-        low = min(low, code)
-        high = max(high, code)
-    return np.int64(low), np.int64(high)
-
-
-@njit(nogil=True, cache=True)
+@borrowing
 def count_value_cuts(columns, places, rows, values, measure, min_leaf, counts, panel):
     """`count_class_cuts` for numbers; `values` holds the target of every row of the table."""
     n = rows.shape[0]
@@ -242,25 +255,12 @@ def count_value_cuts(columns, places, rows, values, measure, min_leaf, counts, p
         targets[i] = values[rows[i]]
         total += targets[i]
     more_hist, more_sums, gains = counts.more_rows, counts.left, counts.score
-    low_code, high_code, best_gain, best_cut_of = panel.low, panel.high, panel.best, panel.best_cut
+    best_gain, best_cut = panel.best, panel.best_cut
     for p in range(places.shape[0]):
-        place = np.uint64(places[p])
-        lowest, highest = np.uint8(255), np.uint8(0)
-        for i in range(n):
-            code = columns[place, np.uint64(rows[i])]
-            seen[i] = code
-            lowest = min(lowest, code)
-            highest = max(highest, code)
-        low_code[p] = lowest
-        high_code[p] = highest
+        lowest, n_cuts = _gather(columns, places[p], rows, p, counts, panel)
         low = np.uint64(lowest)
-        n_cuts = np.int64(highest) - np.int64(lowest)
-        for c in range(n_cuts + 1):
-            at = low + np.uint64(c)
-            hist[at] = 0
-            more_hist[at] = 0
-            sums[at] = 0.0
-            more_sums[at] = 0.0
+        _clear(hist, more_hist, lowest, n_cuts)
+        _clear(sums, more_sums, lowest, n_cuts)
         i = 0
         while i + 1 < n:
             hist[seen[i]] += 1
@@ -280,19 +280,14 @@ def count_value_cuts(columns, places, rows, values, measure, min_leaf, counts, p
             rest = total - below
             score = below * below * inverse[np.uint32(left)] + rest * rest * inverse[np.uint32(n - left)]
             gains[c] = decrease(score, base, coarse)
-        best, cut = -np.inf, 0
-        for c in range(n_cuts):
-            if gains[c] > best:
-                size = hist[low + np.uint64(c)]
-                if size >= min_leaf and n - size >= min_leaf:
-                    best, cut = gains[c], c
-        best_gain[p] = best
-        best_cut_of[p] = lowest + np.uint8(cut)
+        best_gain[p], best_cut[p] = _best_of(gains, hist, lowest, n_cuts, n, min_leaf)
 
 
-@njit(nogil=True, cache=True)
+@borrowing
 def best_cut(codes, rows, ends, target, measure, wanted, counts):
     """The best of some cuts: its decrease (−∞: none), the cut, and where missing values go (0 left, 1 right).
+
+    Codes above the last cut are counted too, but never looked at nor cleared.
 
     Parameters
     ----------
@@ -308,10 +303,10 @@ def best_cut(codes, rows, ends, target, measure, wanted, counts):
     n = rows.shape[0]
     weights = target.weights
     hist, weight, left, pure, rest = counts.rows, counts.weight, counts.left, counts.pure, counts.rest
-    hist[:] = 0
-    left[:] = 0.0
-    pure[:] = 0.0
-    rest[:] = 0.0
+    _clear(hist, left, 0, last)
+    hist[_MISSING], left[_MISSING] = 0, 0.0
+    for side in range(2):
+        _clear(pure[side], rest[side], first, last - first)
     for i in range(n):
         hist[codes[i]] += 1
     n_missing = hist[_MISSING]
@@ -320,7 +315,9 @@ def best_cut(codes, rows, ends, target, measure, wanted, counts):
     begin = 0
     for k in range(ends.shape[0]):
         end = ends[k]
-        weight[:] = 0.0
+        for code in range(last + 1):
+            weight[code] = 0.0
+        weight[_MISSING] = 0.0
         size = 0.0
         if target.classes:
             for i in range(begin, end):
@@ -372,14 +369,14 @@ def best_cut(codes, rows, ends, target, measure, wanted, counts):
             if min(rows_left, n - rows_left) < max(min_leaf, 1):
                 continue
             w = left[code] + (missing if side == 1 else 0.0)
-            total = _two_scores(w, whole - w, pure[side, code], rest[side, code], target, measure)
+            total = two_scores(w, whole - w, pure[side, code], rest[side, code], target, measure)
             if total > best:
                 best, cut, goes = total, code, 1 - side
     return best, cut, goes
 
 
-@njit(nogil=True, cache=True)
-def _two_scores(left, right, pure, rest, target, measure):
+@borrowing
+def two_scores(left, right, pure, rest, target, measure):
     """The decrease that two branches bring, from their weights and what was added up of them."""
     if not target.classes:
         score = value_score(pure, left) + value_score(rest, right)
@@ -390,32 +387,35 @@ def _two_scores(left, right, pure, rest, target, measure):
     return decrease(score, measure.base[0], measure.coarse)
 
 
-@njit(nogil=True, cache=True)
-def multiway(codes, rows, ends, target, measure, min_leaf, counts):
+@borrowing
+def multiway(codes, rows, ends, target, measure, wanted, counts):
     """The split of a node into a branch for every code: its decrease (−∞: none), and the code missing ones join.
 
-    A missing value joins the branch with which it gains most. The arguments are those of `best_cut`.
+    A missing value joins the branch with which it gains most. The arguments are those of `best_cut`, but that `wanted`
+    is the lowest and the highest code, and the fewest rows of a branch.
     """
+    low, high, min_leaf = wanted
     n = rows.shape[0]
     weights = target.weights
     hist, weight, left, pure, joined = counts.rows, counts.weight, counts.left, counts.pure[0], counts.pure[1]
-    hist[:] = 0
-    left[:] = 0.0
-    pure[:] = 0.0
-    joined[:] = 0.0
+    _clear(hist, left, low, high - low)
+    _clear(pure, joined, low, high - low)
+    hist[_MISSING], left[_MISSING] = 0, 0.0
     for i in range(n):
         hist[codes[i]] += 1
     missing = 0.0
     begin = 0
     for k in range(ends.shape[0]):
         end = ends[k]
-        weight[:] = 0.0
+        for code in range(low, high + 1):
+            weight[code] = 0.0
+        weight[_MISSING] = 0.0
         for i in range(begin, end):
             amount = weights[rows[i]]
             left[codes[i]] += amount
             weight[codes[i]] += amount if target.classes else amount * target.values[rows[i]]
         lost = weight[_MISSING]
-        for code in range(_MISSING):
+        for code in range(low, high + 1):
             if hist[code] == 0:
                 continue
             a, b = weight[code], weight[code] + lost
@@ -431,7 +431,7 @@ def multiway(codes, rows, ends, target, measure, min_leaf, counts):
     missing = left[_MISSING]
     total, most, home = 0.0, -np.inf, -1
     least = n
-    for code in range(_MISSING):
+    for code in range(low, high + 1):
         if hist[code] == 0:
             continue
         least = min(least, hist[code])
@@ -446,7 +446,7 @@ def multiway(codes, rows, ends, target, measure, min_leaf, counts):
     return decrease(total + most if home >= 0 else total, measure.base[0], measure.coarse), home
 
 
-@njit(nogil=True, cache=True)
+@borrowing
 def _one_score(weight, pure, target, measure):
     if not target.classes:
         return value_score(pure, weight)

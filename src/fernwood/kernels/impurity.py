@@ -21,6 +21,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray  # noqa: TC002  (Numba reads the fields)
 
+from fernwood.kernels.borrowing import borrowing
+
 __all__ = [
     "ENTROPY",
     "GINI",
@@ -56,7 +58,7 @@ class Measure(NamedTuple):
     base: NDArray[np.float64]
 
 
-@njit(nogil=True, cache=True)
+@borrowing
 def class_term(weight, fine):
     """f(weight) = weight · log₂ weight, on the fine grid."""
     if weight <= 0.0:
@@ -76,7 +78,7 @@ def make_measure(criterion, n):
     return Measure(criterion == GINI, table, np.empty(n + 1), fine, fine / 1024.0, np.zeros(1))
 
 
-@njit(nogil=True, cache=True)
+@borrowing
 def class_score(weights, total, measure):
     """The score of one group from its weight of every class and in all."""
     score = 0.0
@@ -91,13 +93,13 @@ def class_score(weights, total, measure):
     return score - class_term(total, measure.fine)
 
 
-@njit(nogil=True, cache=True)
+@borrowing
 def value_score(sum_of_values, total):
     """The score of one group from its weighted sum of target values and its weight."""
     return sum_of_values * sum_of_values / total if total > 0.0 else 0.0
 
 
-@njit(nogil=True, cache=True)
+@borrowing
 def decrease(score, base, coarse):
     """The decrease of weight times impurity from a node's score to its branches', in steps of the coarse grid."""
     return np.rint((score - base) * coarse)

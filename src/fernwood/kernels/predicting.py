@@ -7,65 +7,50 @@ import math
 import numpy as np
 from numba import njit
 
-__all__ = ["add_entries", "branch_of", "fair_decrease", "find_leaves", "find_leaves_permuted"]
+from fernwood.kernels.borrowing import borrowing
+
+__all__ = ["add_entries", "branch_of", "fair_decrease", "fair_decreases", "find_leaves", "find_leaves_permuted"]
 
 _MISSING = 255
 
 
-@njit(nogil=True, cache=True)
-def branch_of(code, cut, missing, route, routes):
-    """The branch that a code takes at a node."""
+@borrowing
+def branch_of(nodes, node, code):
+    """The node that a code leads to from a node that is no leaf."""
+    child = np.int64(nodes.child[node])
     if code == _MISSING:
-        return np.int64(missing)
-    if route >= 0:
-        return np.int64(routes[route, code])
-    return np.int64(1 if code > cut else 0)
+        return child + nodes.missing[node]
+    if nodes.route[node] >= 0:
+        return child + nodes.routes[nodes.route[node], code]
+    return child + (1 if code > nodes.cut[node] else 0)
+
+
+@borrowing
+def _walk(nodes, codes, rows, permuted, others, out):
+    column = nodes.column
+    for i in range(rows.shape[0]):
+        node = 0
+        while column[node] >= 0:
+            row = others[i] if column[node] == permuted else rows[i]
+            node = branch_of(nodes, node, codes[column[node], row])
+        out[i] = node
 
 
 @njit(nogil=True, cache=True)
 def find_leaves(nodes, codes, rows):
     """The leaf of each of some rows; `codes` is uint8, shape (columns, rows of the table)."""
-    column, child, cut, missing, route, routes = (
-        nodes.column,
-        nodes.child,
-        nodes.cut,
-        nodes.missing,
-        nodes.route,
-        nodes.routes,
-    )
-    out = np.empty(rows.shape[0], np.int32)
-    for i in range(rows.shape[0]):
-        node = 0
-        while column[node] >= 0:
-            code = codes[column[node], rows[i]]
-            node = child[node] + branch_of(code, cut[node], missing[node], route[node], routes)
-        out[i] = node
-    return out
+    return find_leaves_permuted(nodes, codes, rows, -1, rows)
 
 
 @njit(nogil=True, cache=True)
 def find_leaves_permuted(nodes, codes, rows, permuted, others):
     """`find_leaves` where row i of `rows` takes its code of the column `permuted` from row i of `others`."""
-    column, child, cut, missing, route, routes = (
-        nodes.column,
-        nodes.child,
-        nodes.cut,
-        nodes.missing,
-        nodes.route,
-        nodes.routes,
-    )
     out = np.empty(rows.shape[0], np.int32)
-    for i in range(rows.shape[0]):
-        node = 0
-        while column[node] >= 0:
-            row = others[i] if column[node] == permuted else rows[i]
-            code = codes[column[node], row]
-            node = child[node] + branch_of(code, cut[node], missing[node], route[node], routes)
-        out[i] = node
+    _walk(nodes, codes, rows, permuted, others, out)
     return out
 
 
-@njit(nogil=True, cache=True)
+@borrowing
 def add_entries(nodes, leaves, out):
     """Add the entries of the leaf of every row to `out`, shape (rows, classes) or (rows, 1)."""
     for i in range(leaves.shape[0]):
@@ -156,20 +141,12 @@ def fair_decreases(nodes, codes, target, rows, criterion, n_columns):
         n_classes = 0
         for row in rows:
             n_classes = max(n_classes, target.labels[row] + 1)
-    column, child, cut, missing, route, routes = (
-        nodes.column,
-        nodes.child,
-        nodes.cut,
-        nodes.missing,
-        nodes.route,
-        nodes.routes,
-    )
+    column, child = nodes.column, nodes.child
     seen = np.zeros((column.shape[0], n_classes))
     for row in rows:
         node = 0
         while column[node] >= 0:
-            code = codes[column[node], row]
-            node = child[node] + branch_of(code, cut[node], missing[node], route[node], routes)
+            node = branch_of(nodes, node, codes[column[node], row])
             if values:
                 y = target.values[row]
                 seen[node, 0] += 1.0

@@ -7,7 +7,8 @@ by multiplication, drawing again for the few products that would favour some val
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from fernwood.kernels.borrowing import borrowing
 
 __all__ = ["next_bounded", "next_unit", "next_word", "sample_with_replacement", "shuffle"]
 
@@ -21,7 +22,7 @@ _TWO_32 = np.uint64(2**32)
 _UNIT = 2.0**-53
 
 
-@njit(nogil=True, cache=True)
+@borrowing
 def next_word(state):
     """The next 64 random bits; `state` is a uint64 array of four, not all zero, and moves on."""
     s0, s1, s2, s3 = state[0], state[1], state[2], state[3]
@@ -38,7 +39,7 @@ def next_word(state):
     return word
 
 
-@njit(nogil=True, cache=True)
+@borrowing
 def next_bounded(state, bound):
     """A uniform integer in [0, bound), for a bound of 1 to 2³²."""
     size = np.uint64(bound)
@@ -50,13 +51,13 @@ def next_bounded(state, bound):
     return np.int64(product >> _HALF)
 
 
-@njit(nogil=True, cache=True)
+@borrowing
 def next_unit(state):
     """A uniform double in [0, 1): 53 random bits."""
     return np.float64(next_word(state) >> _S11) * _UNIT
 
 
-@njit(nogil=True, cache=True)
+@borrowing
 def shuffle(state, values, n):
     """Draw the first `n` places of `values` without replacement from all of it, in place (Fisher and Yates)."""
     for i in range(n):
@@ -64,7 +65,7 @@ def shuffle(state, values, n):
         values[i], values[j] = values[j], values[i]
 
 
-@njit(nogil=True, cache=True)
+@borrowing
 def sample_with_replacement(state, bound, out):
     """Fill `out` with uniform integers in [0, bound)."""
     for i in range(out.shape[0]):

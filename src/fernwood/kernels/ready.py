@@ -54,7 +54,7 @@ def ensure_compiled(family: str) -> None:
     mark = _mark(family)
     if mark is None or mark.exists() or not sys.executable:
         return
-    _log.info("compiling numerical code (first run only, some seconds)")
+    _log.info("compiling numerical code (first run only, up to a minute)")
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     command = [sys.executable, "-m", "fernwood.kernels", family]
     child = subprocess.run(command, env=environment, capture_output=True, check=False, text=True)

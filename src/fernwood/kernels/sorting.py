@@ -7,12 +7,17 @@ compared for a whole tile of columns at once, which the compiler vectorises. The
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray  # noqa: TC002  (Numba reads the fields)
 
+from fernwood.kernels.borrowing import borrowing
 from fernwood.kernels.impurity import decrease
+from fernwood.kernels.panels import padded
 
-__all__ = ["LARGEST", "best_class_cuts", "best_value_cuts"]
+__all__ = ["LARGEST", "Sorting", "best_class_cuts", "best_value_cuts", "make_sorting"]
 
 LARGEST = 64
 """How many rows a node may have here; the double where there are more than two classes."""
@@ -22,7 +27,38 @@ _CODE = np.uint16(8)
 _TAG = np.uint16(255)
 
 
+class Sorting(NamedTuple):
+    """Room for sorting a node.
+
+    Attributes
+    ----------
+    keys : uint16 array; a tile, row by row
+    tags : uint16 array; one a row
+    lines : float64 array, shape (rows, rows + 1); decreases by rows on the left and how many are of the second class
+    seen : int32 array, shape (classes, columns of a tile), flat; where in a class the next row is
+    sizes : float64 array; of the classes
+    """
+
+    keys: NDArray[np.uint16]
+    tags: NDArray[np.uint16]
+    lines: NDArray[np.float64]
+    seen: NDArray[np.int32]
+    sizes: NDArray[np.float64]
+
+
 @njit(nogil=True, cache=True)
+def make_sorting(n_rows):
+    """Room for nodes of up to `n_rows` rows, at most 255."""
+    return Sorting(
+        np.empty(n_rows * _TILE, np.uint16),
+        np.empty(n_rows, np.uint16),
+        np.empty((n_rows, n_rows + 1)),
+        np.empty(n_rows * _TILE, np.int32),
+        np.empty(n_rows),
+    )
+
+
+@borrowing
 def _exchange(keys, a, b, width):
     """Put the smaller key of rows a and b of a tile into a, the larger into b, in every column."""
     at, to = np.uint64(a * width), np.uint64(b * width)
@@ -33,7 +69,7 @@ def _exchange(keys, a, b, width):
         keys[to + np.uint64(j)] = max(x, y)
 
 
-@njit(nogil=True, cache=True)
+@borrowing
 def _sort_tile(keys, n, width):
     """Sort every column of a tile of `n` rows."""
     top = 1
@@ -54,7 +90,7 @@ def _sort_tile(keys, n, width):
         p //= 2
 
 
-@njit(nogil=True, cache=True)
+@borrowing
 def _fill_tile(keys, codes, step, rows, tags, first, width):
     for i in range(rows.shape[0]):
         at = np.uint64(rows[i]) * np.uint64(step) + np.uint64(first)
@@ -64,48 +100,49 @@ def _fill_tile(keys, codes, step, rows, tags, first, width):
             keys[to + np.uint64(j)] = (np.uint16(codes[at + np.uint64(j)]) << _CODE) | tag
 
 
-@njit(nogil=True, cache=True)
-def best_class_cuts(codes, width, rows, ends, measure, min_leaf, panel):
+@borrowing
+def best_class_cuts(codes, width, rows, ends, measure, min_leaf, sorting, panel):
     """The best cut of every column: set `best` to its decrease (−∞: none) and `best_cut`; of equal ones the lowest.
 
     Parameters
     ----------
-    codes : uint8 array, flat; the codes of row r at r·width and on
+    codes : uint8 array, flat; the codes of row r at r·padded(width) and on
     width : int
     rows : int32 array; at most 255 rows of the node, ordered by class
     ends : int64 array; where the runs of the classes end
     measure : Measure of unit weights
     min_leaf : int
+    sorting : Sorting
     panel : Panel
     """
     n = rows.shape[0]
-    keys = np.empty(n * _TILE, np.uint16)
-    tags = np.empty(n, np.uint16)
+    step = padded(width)
+    keys, tags, best = sorting.keys, sorting.tags, panel.best
     run = 0
     for i in range(n):
         run += i == ends[run]
         tags[i] = run
     n_runs = ends.shape[0]
-    lines = _two_class_lines(ends, measure) if n_runs == 2 else np.empty((1, 1))
-    seen = np.empty(n_runs * _TILE, np.int32)
+    if n_runs == 2:
+        _fill_lines(ends, measure, sorting.lines)
     for first in range(0, width, _TILE):
         size = min(width - first, _TILE)
-        _fill_tile(keys, codes, width, rows, tags, first, size)
+        _fill_tile(keys, codes, step, rows, tags, first, size)
         _sort_tile(keys, n, size)
-        panel.best[first : first + size] = -np.inf
+        for j in range(first, first + size):
+            best[j] = -np.inf
         if n_runs == 2:
-            _walk_two(keys, n, lines, min_leaf, first, size, panel)
+            _walk_two(keys, n, sorting.lines, min_leaf, first, size, panel)
         else:
-            _walk_many(keys, ends, measure, min_leaf, seen, first, size, panel)
+            _walk_many(ends, measure, min_leaf, sorting, first, size, panel)
 
 
-@njit(nogil=True, cache=True)
-def _two_class_lines(ends, measure):
-    """The decrease for i + 1 rows on the left, a of them of the second class, at [i, a]."""
+@borrowing
+def _fill_lines(ends, measure, lines):
+    """With two classes, the decrease for i + 1 rows on the left, a of them of the second class, at [i, a]."""
     n_first, n = ends[0], ends[1]
     n_second = n - n_first
     table, base, coarse = measure.table, measure.base[0], measure.coarse
-    lines = np.empty((n, n_second + 1))
     for i in range(n - 1):
         left = i + 1
         right = n - left
@@ -117,10 +154,9 @@ def _two_class_lines(ends, measure):
             else:
                 score = (table[a] + table[c]) + (table[b] + table[d]) - (table[left] + table[right])
             lines[i, a] = decrease(score, base, coarse)
-    return lines
 
 
-@njit(nogil=True, cache=True)
+@borrowing
 def _walk_two(keys, n, lines, min_leaf, first, width, panel):
     counts = panel.counts
     best, best_cut = panel.best[first : first + width], panel.best_cut[first : first + width]
@@ -142,13 +178,13 @@ def _walk_two(keys, n, lines, min_leaf, first, width, panel):
             best_cut[j] = np.uint8(code) if better else best_cut[j]
 
 
-@njit(nogil=True, cache=True)
-def _walk_many(keys, ends, measure, min_leaf, seen, first, width, panel):
+@borrowing
+def _walk_many(ends, measure, min_leaf, sorting, first, width, panel):
     n = ends[-1]
     table, base, coarse, gini = measure.table, measure.base[0], measure.coarse, measure.gini
     score, other, steps = panel.score, panel.other, measure.both
     best, best_cut = panel.best[first : first + width], panel.best_cut[first : first + width]
-    sizes = np.empty(ends.shape[0])
+    keys, seen, sizes = sorting.keys, sorting.seen, sorting.sizes
     pure = 0.0
     begin = 0
     for k in range(ends.shape[0]):
@@ -197,22 +233,21 @@ def _walk_many(keys, ends, measure, min_leaf, seen, first, width, panel):
             best_cut[j] = np.uint8(code) if better else best_cut[j]
 
 
-@njit(nogil=True, cache=True)
-def best_value_cuts(codes, width, rows, values, measure, min_leaf, panel):
-    """`best_class_cuts` for numbers; `values` holds the target of every row of the table."""
+@borrowing
+def best_value_cuts(codes, width, rows, values, measure, min_leaf, sorting, panel):
+    """`best_class_cuts` for numbers; `values` holds the target of each of `rows`."""
     n = rows.shape[0]
-    keys = np.empty(n * _TILE, np.uint16)
-    tags = np.arange(n).astype(np.uint16)
-    targets = np.empty(n)
+    step = padded(width)
+    keys, tags = sorting.keys, sorting.tags
     total = 0.0
     for i in range(n):
-        targets[i] = values[rows[i]]
-        total += targets[i]
+        tags[i] = i
+        total += values[i]
     sums = panel.other
     base, coarse = measure.base[0], measure.coarse
     for first in range(0, width, _TILE):
         size = min(width - first, _TILE)
-        _fill_tile(keys, codes, width, rows, tags, first, size)
+        _fill_tile(keys, codes, step, rows, tags, first, size)
         _sort_tile(keys, n, size)
         best, best_cut = panel.best[first : first + size], panel.best_cut[first : first + size]
         for j in range(size):
@@ -222,7 +257,7 @@ def best_value_cuts(codes, width, rows, values, measure, min_leaf, panel):
             at = np.uint64(i * size)
             after = at + np.uint64(size)
             for j in range(size):
-                sums[j] += targets[keys[at + np.uint64(j)] & _TAG]
+                sums[j] += values[keys[at + np.uint64(j)] & _TAG]
             if i + 1 < min_leaf or n - i - 1 < min_leaf:
                 continue
             a, b = measure.table[i + 1], measure.table[n - i - 1]

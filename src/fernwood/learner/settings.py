@@ -10,7 +10,7 @@ import numpy as np
 
 from fernwood.errors import ParameterError
 from fernwood.kernels.impurity import ENTROPY, GINI, VARIANCE
-from fernwood.kernels.splitting import CART, EXTRA, Rules
+from fernwood.kernels.tables import CART, EXTRA, MULTIWAY, SUBSET, Rules
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,6 +19,7 @@ __all__ = ["TreeSettings", "is_integer"]
 
 _CRITERIA = {"entropy": ENTROPY, "gini": GINI, "variance": VARIANCE}
 _RULES = {"extra": EXTRA, "cart": CART, "random": EXTRA}
+_CATEGORIES = {"multiway": MULTIWAY, "subset": SUBSET}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,7 @@ class TreeSettings:
     def __post_init__(self) -> None:
         _one_of("rule", self.rule, _RULES)
         _one_of("criterion", self.criterion, _CRITERIA)
-        _one_of("categories", self.categories, ("multiway", "subset"))
+        _one_of("categories", self.categories, _CATEGORIES)
         if self.max_depth is not None:
             _at_least("max_depth", self.max_depth, 1, " or None for no limit")
         _at_least("min_samples_leaf", self.min_samples_leaf, 1)
@@ -106,6 +107,8 @@ class TreeSettings:
             -1 if self.max_depth is None else int(self.max_depth),
             int(self.min_samples_leaf),
             int(self.min_samples_split),
+            self.criterion_code,
+            _CATEGORIES[self.categories],
         )
 
 

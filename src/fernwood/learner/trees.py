@@ -18,12 +18,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fernwood.errors import ParameterError, TargetError
-from fernwood.kernels.growing import Nodes, grow_tree, lay_wide
-from fernwood.kernels.impurity import make_measure
+from fernwood.kernels.growing import Nodes, grow_tree
 from fernwood.kernels.predicting import add_entries, find_leaves
-from fernwood.kernels.splitting import GAPS, MULTIWAY, PLAIN, SUBSET, Table
 from fernwood.sources.base import Kind
-from fernwood.store.quantise import MISSING
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -69,7 +66,7 @@ def grow(
 
     Notes
     -----
-    Peak memory: as much as `codes`, and some 120 bytes a row. The lock of the interpreter is free meanwhile.
+    Peak memory: as much as `codes`, and some 200 bytes a row. The lock of the interpreter is free meanwhile.
     """
     n_columns, n_rows = _shape(codes)
     if target.n_rows != n_rows:
@@ -80,17 +77,10 @@ def grow(
         what = "classes" if target.kernel.classes else "numbers"
         right = "entropy or gini" if target.kernel.classes else "variance"
         raise ParameterError(f"criterion is {settings.criterion!r} and the target is {what}; use {right}")
-    chosen = np.arange(n_rows, dtype=np.int32) if rows is None else np.array(rows, np.int32)
-    if target.kernel.weighted:
-        chosen = chosen[target.kernel.weights[chosen] > 0]
-    if len(chosen) == 0 or chosen.min() < 0 or chosen.max() >= n_rows:
-        raise ParameterError(
-            f"there are {len(chosen)} rows of positive weight to grow on, numbered below {n_rows}; give some"
-        )
+    categories, order = _kinds_and_order(n_columns, kinds, addresses)
+    chosen = _chosen_rows(n_rows, target, rows)
     rules = settings.rules(n_columns)
-    measure = make_measure(settings.criterion_code, len(chosen))
-    table = _table(codes, kinds, addresses, settings.categories, rules.max_features >= n_columns)
-    tree: Tree = grow_tree(table, target.kernel, rules, measure, chosen, np.array(state, np.uint64))
+    tree: Tree = grow_tree(codes, order, categories, target.kernel, rules, chosen, np.array(state, np.uint64))
     return tree
 
 
@@ -102,20 +92,29 @@ def _shape(codes: NDArray[np.uint8]) -> tuple[int, int]:
     return codes.shape[0], codes.shape[1]
 
 
-def _table(
-    codes: NDArray[np.uint8], kinds: ArrayLike | None, addresses: ArrayLike | None, categories: str, every: bool
-) -> Table:
-    n_columns = len(codes)
+def _chosen_rows(n_rows: int, target: TreeTarget, rows: ArrayLike | None) -> NDArray[np.int32]:
+    if rows is None and not target.kernel.weighted:
+        return np.arange(n_rows, dtype=np.int32)
+    chosen = np.arange(n_rows, dtype=np.int32) if rows is None else np.array(rows, np.int32)
+    if target.kernel.weighted:
+        chosen = chosen[target.kernel.weights[chosen] > 0]
+    if len(chosen) == 0 or chosen.min() < 0 or chosen.max() >= n_rows:
+        raise ParameterError(
+            f"there are {len(chosen)} rows of positive weight to grow on, numbered below {n_rows}; give some"
+        )
+    return chosen
+
+
+def _kinds_and_order(
+    n_columns: int, kinds: ArrayLike | None, addresses: ArrayLike | None
+) -> tuple[NDArray[np.bool_], NDArray[np.int32]]:
+    """Which columns hold categories, and the columns in the order of their addresses."""
     given = np.zeros(n_columns, np.uint8) if kinds is None else np.asarray(kinds, np.uint8)
     if given.shape != (n_columns,):
         raise ParameterError(f"kinds have shape {given.shape}; give one for each of the {n_columns} columns")
-    ours = np.where(codes.max(axis=1) == MISSING, GAPS, PLAIN).astype(np.uint8)
-    ours[given == Kind.CATEGORY] = MULTIWAY if categories == "multiway" else SUBSET
-    ranks = np.arange(n_columns) if addresses is None else np.asarray(addresses)
-    order = np.lexsort((ranks, ours > PLAIN)).astype(np.int32)
-    n_plain = int((ours == PLAIN).sum())
-    wide = lay_wide(codes, order, n_plain) if every else np.empty(0, np.uint8)
-    return Table(codes, order, ours[order], wide, n_plain)
+    if addresses is None:
+        return given == Kind.CATEGORY, np.arange(n_columns, dtype=np.int32)
+    return given == Kind.CATEGORY, np.argsort(np.asarray(addresses), kind="stable").astype(np.int32)
 
 
 def bootstrap(n_rows: int, state: NDArray[np.uint64], size: int | None = None) -> NDArray[np.int32]:

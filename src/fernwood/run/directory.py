@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from fernwood.run.driving import Loop
 
-__all__ = ["RunDirectory", "RunManifest", "versions"]
+__all__ = ["STORE_NAME", "RunDirectory", "RunManifest", "versions"]
 
 State = TypeVar("State")
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from fernwood.store.base import Store
     from fernwood.store.roles import Target
 
-__all__ = ["check_nodes", "check_table"]
+__all__ = ["check_nodes", "check_rows", "check_table"]
 
 _FEWEST_ROWS = 4
 _FEWEST_COLUMNS = 2
@@ -34,8 +34,7 @@ def check_table(store: Store) -> Target:
     target = store.target
     if target is None:
         raise TargetError("the store has no target; make it with one (fernwood ingest --target)")
-    if store.n_rows < _FEWEST_ROWS:
-        raise SourceError(f"the table has n_samples = {store.n_rows} rows; a search needs at least {_FEWEST_ROWS}")
+    check_rows(store.n_rows)
     n_usable = int(np.count_nonzero(store.usable))
     if n_usable < _FEWEST_COLUMNS:
         raise SourceError(
@@ -50,6 +49,12 @@ def check_table(store: Store) -> Target:
             f"the target {shown(target.name)} is {counted[0]:g} in every row; there is nothing to explain"
         )
     return target
+
+
+def check_rows(n_rows: int) -> None:
+    """Refuse a table of very few rows."""
+    if n_rows < _FEWEST_ROWS:
+        raise SourceError(f"the table has too few rows (n_samples = {n_rows}); give at least {_FEWEST_ROWS}")
 
 
 def _check_classes(target: Target, labels: NDArray[np.generic]) -> None:

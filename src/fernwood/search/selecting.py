@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from fernwood.kernels.ready import ensure_compiled
+from fernwood.learner.many import group_size
 from fernwood.learner.target import store_target
 from fernwood.relevance.paper import Evidence
 from fernwood.result import Facts, result_of
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from fernwood.run.driving import SearchProgressCallback
     from fernwood.search.settings import SubspaceSettings
     from fernwood.store.base import Store
+    from fernwood.store.roles import Target
 
 __all__ = ["METHOD", "Selection", "SubspaceLoop", "select_by_subspaces"]
 
@@ -88,36 +90,8 @@ def select_by_subspaces(
     >>> result.facts.n_draws, result.facts.finished
     (20, True)
     """
-    target = check_table(store)
-    ids = candidates(store)
-    q = checked_q(settings.q, store.n_rows, len(ids))
-    fitting = settings.fitting(target.task)
-    n_draws = settings.draws(len(ids), q)
-    n_classes = max(len(target.classes), 1)
-    scoring = check_nodes(store.n_rows, n_classes) if settings.importance == "out-of-sample" else 0
-    plan = plan_draws(
-        store.n_rows,
-        store.n_columns,
-        n_classes,
-        q,
-        settings.round_size,
-        n_threads,
-        memory,
-        held=held,
-        scoring=scoring,
-    )
-    ensure_compiled("trees")
-    search = SubspaceSearch(
-        n_columns=len(ids),
-        q=q,
-        alpha=settings.alpha,
-        rule=settings.make_rule(),
-        learner=TreeFits(store, ids, store_target(store, settings.class_weight), fitting, seed),
-        seed=seed,
-        round_size=settings.round_size,
-        weighted=settings.weighted,
-        n_threads=plan.n_threads,
-    )
+    prepared = prepare(store, settings, seed, n_threads=n_threads, memory=memory, held=held)
+    target, ids, search, n_draws = prepared
     state, stopped_by = drive(SubspaceLoop(search, n_draws), directory, progress)
     facts = Facts(
         method=METHOD,
@@ -130,7 +104,7 @@ def select_by_subspaces(
         n_planned=n_draws,
         against="probe" if search.rule.needs_probe else "",
         seed=seed,
-        parameters={**settings.to_json(), "q": q},
+        parameters={**settings.to_json(), "q": search.q},
         fingerprint=store.fingerprint,
         versions=versions(),
     )
@@ -145,6 +119,59 @@ def select_by_subspaces(
         wins=evidence.wins,
     )
     return Selection(result, stopped_by)
+
+
+class Prepared(NamedTuple):
+    """A search that can begin: the target, positions of the columns drawn from, the search, and its draws in all."""
+
+    target: Target
+    ids: NDArray[np.int64]
+    search: SubspaceSearch
+    n_draws: int
+
+
+def prepare(
+    store: Store,
+    settings: SubspaceSettings,
+    seed: int,
+    *,
+    n_threads: int,
+    memory: int | None = None,
+    held: int = 0,
+    keep_trees: bool = False,
+) -> Prepared:
+    """Check a table, plan the memory, and make everything ready; see `select_by_subspaces` for the parameters."""
+    target = check_table(store)
+    ids = candidates(store)
+    q = checked_q(settings.q, store.n_rows, len(ids))
+    n_classes = max(len(target.classes), 1)
+    scoring = check_nodes(store.n_rows, n_classes) if settings.importance == "out-of-sample" else 0
+    plan = plan_draws(
+        store.n_rows,
+        store.n_columns,
+        n_classes,
+        q,
+        settings.round_size,
+        n_threads,
+        memory,
+        held=held,
+        scoring=scoring,
+    )
+    fitting = settings.fitting(target.task, keep_trees=keep_trees)
+    ensure_compiled("trees")
+    search = SubspaceSearch(
+        n_columns=len(ids),
+        q=q,
+        alpha=settings.alpha,
+        rule=settings.make_rule(),
+        learner=TreeFits(store, ids, store_target(store, settings.class_weight), fitting, seed),
+        seed=seed,
+        round_size=settings.round_size,
+        weighted=settings.weighted,
+        n_threads=plan.n_threads,
+        group=group_size(q * store.n_rows * settings.n_trees),
+    )
+    return Prepared(target, ids, search, settings.draws(len(ids), q))
 
 
 class SubspaceLoop:

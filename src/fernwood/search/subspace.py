@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
+from fernwood import seeds
 from fernwood.learner.many import in_order
 from fernwood.relevance.paper import Evidence
-from fernwood.seeds import generator
 from fernwood.subspace.sequential import draw_subspace
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class SubspaceSearch(NamedTuple):
     seed : below which every draw has its address
     round_size : draws that see the same F
     weighted : whether columns of F are carried in proportion to their mean importance
-    n_threads : how many draws are fitted side by side; the answer does not depend on it
+    n_threads, group : draws fitted side by side, and handed to a thread together; the answer depends on neither
     """
 
     n_columns: int
@@ -74,6 +74,7 @@ class SubspaceSearch(NamedTuple):
     round_size: int = 1
     weighted: bool = False
     n_threads: int = 1
+    group: int = 1
 
 
 class SearchState(NamedTuple):
@@ -97,11 +98,11 @@ def fit_round(search: SubspaceSearch, state: SearchState, most: int | None = Non
     size = search.round_size if most is None else min(search.round_size, most)
 
     def fit(number: int) -> Draw:
-        rng = generator(search.seed, _DRAWS, number)
-        columns = draw_subspace(search.n_columns, state.found, search.q, search.alpha, rng, weights)
+        address = seeds.state(search.seed, _DRAWS, number)
+        columns = draw_subspace(search.n_columns, state.found, search.q, search.alpha, address, weights)
         return Draw(number, columns, search.learner(columns, number))
 
-    return list(in_order(fit, range(state.n_draws, state.n_draws + size), search.n_threads))
+    return list(in_order(fit, range(state.n_draws, state.n_draws + size), search.n_threads, search.group))
 
 
 def decide(search: SubspaceSearch, state: SearchState, draws: list[Draw]) -> SearchState:

@@ -28,7 +28,7 @@ from fernwood.sources.text_format import MISSING_WORDS, TextFormat
 from fernwood.store.columns import ManyCategories, code_band, settle_categories
 from fernwood.store.disk import open_store
 from fernwood.store.given import GivenRoles
-from fernwood.store.manifest import MANIFEST_NAME
+from fernwood.store.manifest import is_store
 from fernwood.store.quantise import MAX_CODES, bin_count
 from fernwood.store.roles import Roles, Task
 from fernwood.store.suspects import Suspects
@@ -293,7 +293,7 @@ def _check_choices(task: Task | None, bins: int | None, many_categories: ManyCat
 def _check_output(path: Path, force: bool) -> None:
     if path.exists() and not force:
         raise StoreError(f"{shown(path)} exists; choose another name or replace it with --force (force=True)")
-    if path.exists() and not (path / MANIFEST_NAME).is_file():
+    if path.exists() and not is_store(path):
         raise StoreError(f"{shown(path)} exists and is not a store, so it is not replaced; choose another name")
 
 

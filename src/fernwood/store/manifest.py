@@ -23,6 +23,7 @@ __all__ = [
     "FileRecord",
     "Manifest",
     "file_digest",
+    "is_store",
     "read_manifest",
     "write_manifest",
 ]
@@ -72,6 +73,11 @@ class Manifest:
     def files(self) -> list[FileRecord]:
         """Every file but the manifest."""
         return [*self.codes, self.columns, *([self.rows] if self.rows else [])]
+
+
+def is_store(path: Path) -> bool:
+    """Whether a directory says that it is a store; it may be damaged all the same."""
+    return (path / MANIFEST_NAME).is_file()
 
 
 def file_digest(path: Path) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fernwood.errors import ParameterError
+from fernwood.kernels.drawing import draw_beside, draw_places, draw_weighted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -19,7 +20,7 @@ def draw_subspace(
     found: NDArray[np.int64],
     q: int,
     alpha: float,
-    rng: np.random.Generator,
+    state: NDArray[np.uint64],
     weights: NDArray[np.float64] | None = None,
 ) -> NDArray[np.int64]:
     """One draw of step 2(a) of Algorithm 1 (Sutera et al. 2018).
@@ -30,15 +31,15 @@ def draw_subspace(
     Parameters
     ----------
     n_columns
-        Columns in all, numbered from 0.
+        Columns in all, numbered from 0; at most 2³².
     found : int64 array
         F: the columns found so far, in increasing order.
     q
         Columns in the draw, 1 to `n_columns`.
     alpha
         Share of the draw kept for columns of F, 0 to 1.
-    rng
-        The generator at the draw's address.
+    state : uint64 array of four
+        From `fernwood.seeds.state`, at the draw's address; it is not changed.
     weights : float64 array, one for every column of F, optional
         R is drawn in proportion to these instead of evenly; columns of weight zero are not carried.
 
@@ -52,7 +53,8 @@ def draw_subspace(
 
     Examples
     --------
-    >>> drawn = draw_subspace(1000, np.array([3, 7]), 5, 0.4, np.random.default_rng(0))
+    >>> from fernwood import seeds
+    >>> drawn = draw_subspace(1000, np.array([3, 7]), 5, 0.4, seeds.state(0))
     >>> len(drawn), 3 in drawn, 7 in drawn
     (5, True, True)
     """
@@ -60,19 +62,22 @@ def draw_subspace(
         raise ParameterError(f"q is {q}; a draw holds from 1 to {n_columns} columns")
     if not 0 <= alpha <= 1:
         raise ParameterError(f"alpha is {alpha}; it is a share: give a number from 0 to 1")
-    carried = _carried(found, int(alpha * q), rng, weights)
-    # C without R: draw among the n − |R| others by rank, then step over the carried ones.
-    ranks = np.sort(rng.choice(n_columns - len(carried), q - len(carried), replace=False, shuffle=False))
-    others = ranks + np.searchsorted(carried - np.arange(len(carried)), ranks, side="right")
-    return np.sort(np.concatenate((carried, others)))
+    moving = state.copy()
+    carried = _carried(found, int(alpha * q), moving, weights)
+    drawn: NDArray[np.int64] = draw_beside(moving, n_columns, carried, q)
+    return drawn
 
 
 def _carried(
-    found: NDArray[np.int64], most: int, rng: np.random.Generator, weights: NDArray[np.float64] | None
+    found: NDArray[np.int64], most: int, state: NDArray[np.uint64], weights: NDArray[np.float64] | None
 ) -> NDArray[np.int64]:
     """R, in increasing order."""
-    if weights is None:
-        return np.sort(rng.choice(found, min(most, len(found)), replace=False))
-    total = weights.sum()
-    size = min(most, int(np.count_nonzero(weights)))
-    return np.sort(rng.choice(found, size, replace=False, p=weights / total)) if size else found[:0]
+    if not most or not len(found):
+        return found[:0]
+    if weights is not None:
+        places: NDArray[np.int64] = draw_weighted(state, weights, min(most, int(np.count_nonzero(weights))))
+    elif most < len(found):
+        places = draw_places(state, len(found), most)
+    else:
+        return found
+    return found[places]

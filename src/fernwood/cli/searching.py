@@ -1,0 +1,167 @@
+"""A search on the command line: inside a budget, with progress, and its result for people or as JSON."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+import warnings
+from typing import TYPE_CHECKING, NoReturn
+
+import typer
+
+from fernwood.budget import parse_size, peak_resident, resident, shown_size
+from fernwood.cli.lean import keep_pandas_out, too_small
+from fernwood.errors import BudgetError, FernwoodWarning, ParameterError, printable, shown
+from fernwood.run.stopping import Stopped
+from fernwood.run.view import ProgressView
+
+if TYPE_CHECKING:
+    from fernwood.result import Result
+    from fernwood.run.directory import RunDirectory
+    from fernwood.search.selecting import Selection
+    from fernwood.search.settings import SubspaceSettings
+    from fernwood.store.base import Store
+
+__all__ = ["SearchCommand"]
+
+_STOPPED_EARLY = 3
+_SHOWN_COLUMNS = 25
+
+
+class SearchCommand:
+    """What `select`, `resume` and `demo` have in common.
+
+    Parameters
+    ----------
+    memory
+        The most that the process may take, as a person writes it; empty for no limit.
+    jobs
+        Threads; 0 is one for every processor.
+    quiet, as_json
+        Print nothing, or JSON.
+    """
+
+    def __init__(self, memory: str, jobs: int, *, quiet: bool = False, as_json: bool = False) -> None:
+        if jobs < 0:
+            raise ParameterError(f"--jobs is {jobs}; give a number of threads, or 0 for one for every processor")
+        self.memory = memory
+        self.silent = quiet or as_json
+        self._total = parse_size(memory) if memory else None
+        self._n_threads = jobs or os.cpu_count() or 1
+        self._as_json = as_json
+        self._started = time.monotonic()
+
+    def search(
+        self, store: Store, settings: SubspaceSettings, seed: int, directory: RunDirectory | None = None
+    ) -> Result:
+        """Search a store, keep what comes of it in the run, and show it; when stopped early, exit with code 3."""
+        if directory is None:
+            selection = self._selection(store, settings, seed, None)
+        else:
+            with directory.working():
+                try:
+                    selection = self._selection(store, settings, seed, directory)
+                    selection.result.save(directory.path)
+                except Stopped:  # before the first round, or while the result was written
+                    _leave(f"stopped; go on with: fernwood resume {printable(str(directory.path))}")
+        self._show(selection.result, directory)
+        if selection.stopped_by is not None:
+            facts = selection.result.facts
+            way_on = (
+                f"go on with: fernwood resume {printable(str(directory.path))}"
+                if directory is not None
+                else "nothing is kept to go on with; --out RUN would keep it"
+            )
+            _leave(f"stopped after {facts.n_draws:,} of {facts.n_planned:,} draws; {way_on}")
+        return selection.result
+
+    def _selection(
+        self, store: Store, settings: SubspaceSettings, seed: int, directory: RunDirectory | None
+    ) -> Selection:
+        from fernwood.kernels.families import load_family
+        from fernwood.kernels.ready import ensure_compiled
+        from fernwood.search.selecting import select_by_subspaces
+
+        keep_pandas_out()
+        ensure_compiled("trees")
+        load_family("trees")
+        # What is resident now (interpreter, libraries, compiled code) is part of what the user allows.
+        held = resident()
+        with ProgressView(quiet=self.silent) as view, warnings.catch_warnings(record=True) as notes:
+            warnings.simplefilter("always", FernwoodWarning)
+            try:
+                selection = select_by_subspaces(
+                    store,
+                    settings,
+                    seed,
+                    n_threads=self._n_threads,
+                    memory=None if self._total is None else max(self._total - held, 1),
+                    directory=directory,
+                    progress=view,
+                )
+            except BudgetError as error:
+                if self._total is None:
+                    raise
+                raise too_small(self._total, held, error.least) from error
+        if not self.silent:
+            for note in notes:
+                typer.echo(f"warning: {note.message}", err=True)
+        return selection
+
+    def _show(self, result: Result, directory: RunDirectory | None) -> None:
+        took = time.monotonic() - self._started
+        if self._as_json:
+            machine = {"seconds": round(took, 2), "peak_memory": peak_resident(), "memory": self._total}
+            typer.echo(json.dumps({**result.summary(), "machine": machine}, indent=1))
+            return
+        if self.silent:
+            return
+        if len(result.confirmed) or len(result.tentative):
+            _print_table(result)
+        facts = result.facts
+        n_confirmed, n_tentative = len(result.confirmed), len(result.tentative)
+        typer.echo(
+            f"{n_confirmed:,} confirmed and {n_tentative:,} tentative of {facts.n_columns:,} columns, for the target "
+            f"{shown(facts.target)} ({facts.task}, {facts.n_rows:,} rows)"
+        )
+        if reason := result.why_nothing():
+            typer.echo(printable(reason))
+        limit = f" of {shown_size(self._total)}" if self._total else ""
+        typer.echo(
+            f"{facts.n_draws:,} draws of {facts.parameters['q']:,} columns, {result.median_draws:g} a column (median), "
+            f"seed {facts.seed}; {took:.1f} s, peak memory {shown_size(peak_resident())}{limit}"
+        )
+        if directory is not None:
+            where = printable(str(directory.path))
+            typer.echo(f"kept in {where}; decisions for all columns: fernwood export {where} --to csv")
+
+
+def _print_table(result: Result) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
+    table.add_column("column", overflow="fold")
+    table.add_column("decision")
+    table.add_column("importance", justify="right")
+    if result.facts.against:
+        table.add_column(f"above the {result.facts.against}", justify="right")
+    table.add_column("draws", justify="right")
+    chosen = result.order[: len(result.confirmed) + len(result.tentative)]
+    for row in result.to_table(chosen[:_SHOWN_COLUMNS]).to_pylist():
+        cells = [Text(printable(row["column"])), row["decision"], f"{row['score']:.4f}"]
+        if result.facts.against:
+            cells.append(f"{100 * row['wins'] / row['draws']:.1f} %")
+        table.add_row(*cells, f"{row['draws']:,}")
+    console = Console()
+    console.print(table)
+    if len(chosen) > _SHOWN_COLUMNS:
+        console.print(f"… and {len(chosen) - _SHOWN_COLUMNS:,} more")
+
+
+def _leave(sentence: str) -> NoReturn:
+    sys.stderr.write(f"fernwood: {sentence}\n")
+    raise typer.Exit(_STOPPED_EARLY)

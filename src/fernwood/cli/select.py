@@ -1,0 +1,183 @@
+"""``fernwood select`` and ``fernwood resume``: which columns matter."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Annotated, Literal, cast
+
+import typer
+
+from fernwood.cli import app
+from fernwood.cli.ingest import ingest_table
+from fernwood.cli.searching import SearchCommand
+from fernwood.errors import ParameterError, StoreError, shown
+
+_TASKS = Literal["classification", "regression"]
+_METHODS = Literal["subspace"]
+_LEARNERS = Literal["extra", "cart", "random"]
+_RULES = Literal["probe", "importance"]
+_IMPORTANCES = Literal["impurity", "out-of-sample", "permutation"]
+_SEARCHING, _TABLE = "How to search", "How to read a table (a store has this settled)"
+
+_MEMORY = typer.Option(help="The most memory the process may take, such as 512MB.")
+_JOBS = typer.Option(help="Threads; 0 is one for every processor. The answer does not depend on it.")
+_QUIET = typer.Option("--quiet", help="Print errors only.")
+_AS_JSON = typer.Option("--json", help="Print the result as JSON.")
+
+
+def _about_table(text: str) -> typer.models.OptionInfo:
+    option: typer.models.OptionInfo = typer.Option(help=text, rich_help_panel=_TABLE)
+    return option
+
+
+def _about_search(text: str) -> typer.models.OptionInfo:
+    option: typer.models.OptionInfo = typer.Option(help=text, rich_help_panel=_SEARCHING)
+    return option
+
+
+@app.command("select")
+def select_command(
+    table: Annotated[Path, typer.Argument(help="A table as for `fernwood ingest`, or a store, NAME.fern.")],
+    target: Annotated[str, typer.Option(help="A column's name or position, or a file with one column.")] = "",
+    memory: Annotated[str, _MEMORY] = "",
+    method: Annotated[_METHODS, typer.Option(help="Random subspaces, for now.")] = "subspace",
+    out: Annotated[Path | None, typer.Option(help="A directory to make for the run: resumable, exportable.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Same data, same options, same seed: the same answer.")] = None,
+    jobs: Annotated[int, _JOBS] = 0,
+    force: Annotated[bool, typer.Option("--force", help="Replace a run that is there.")] = False,
+    quiet: Annotated[bool, _QUIET] = False,
+    as_json: Annotated[bool, _AS_JSON] = False,
+    task: Annotated[_TASKS | None, _about_table("What the target asks for, if the rules guess wrong.")] = None,
+    weights: Annotated[str, _about_table("Row weights: a column or a file.")] = "",
+    columns: Annotated[list[str] | None, _about_table("Only these: names or patterns; repeat it.")] = None,
+    drop: Annotated[list[str] | None, _about_table("Without these: names or patterns; repeat it.")] = None,
+    transposed: Annotated[bool, _about_table("Text: features in rows.")] = False,
+    clean_names: Annotated[bool, _about_table("Mend bad names instead of refusing them.")] = False,
+    q: Annotated[int | None, _about_search("Columns in a draw; by default one in 80, at least 50.")] = None,
+    alpha: Annotated[float, _about_search("Share of a draw for columns found before; 0 is plain RS.")] = 0.5,
+    draws: Annotated[int | None, _about_search("Draws in all; by default 50 a column on average.")] = None,
+    trees: Annotated[int, _about_search("Trees on every draw; 1 is the paper's.")] = 10,
+    learner: Annotated[_LEARNERS, _about_search("How trees split: random thresholds, best ones, at random.")] = "extra",
+    max_features: Annotated[str, _about_search("Columns looked at in a node: number, share, sqrt, log2.")] = "",
+    rule: Annotated[_RULES, _about_search("Found: above a random probe, or any importance at all.")] = "probe",
+    min_draws: Annotated[int, _about_search("Probe rule: more draws than this are needed.")] = 5,
+    min_share: Annotated[float, _about_search("Probe rule: the share of draws above the probe.")] = 0.95,
+    weighted: Annotated[bool, _about_search("Carry columns in proportion to their importance.")] = False,
+    importance: Annotated[_IMPORTANCES, _about_search("How columns are scored.")] = "impurity",
+    max_samples: Annotated[float | None, _about_search("The share of rows that a tree grows on.")] = None,
+    round_size: Annotated[int, _about_search("Draws that see the same found columns.")] = 20,
+) -> None:
+    """Find the columns that matter.
+
+    Example: fernwood select genes.csv --target disease --memory 1GB --out genes.run
+    """
+    from fernwood import seeds
+    from fernwood.run.directory import STORE_NAME, RunDirectory, RunManifest
+    from fernwood.search.settings import SubspaceSettings
+    from fernwood.store import open_store
+    from fernwood.store.manifest import is_store
+
+    settings = SubspaceSettings(
+        q=q,
+        alpha=alpha,
+        n_iter=draws,
+        rule=rule,
+        min_draws=min_draws,
+        min_share=min_share,
+        weighted=weighted,
+        round_size=round_size,
+        n_trees=trees,
+        learner=learner,
+        max_features=_as_features(max_features),
+        max_samples=max_samples,
+        importance=importance,
+    )
+    number = seeds.entropy(seed)
+    command = SearchCommand(memory, jobs, quiet=quiet, as_json=as_json)
+    settled = {"--target": target, "--task": task, "--weights": weights, "--columns": columns, "--drop": drop}
+    if is_store(table):
+        given = [name for name, value in settled.items() if value]
+        if given:
+            raise ParameterError(
+                f"{given[0]} is given and {shown(table.name)} is a store, which has it settled; leave it out"
+            )
+    elif not target:
+        raise ParameterError("--target is not given; name the column, or the file, that the others are to explain")
+
+    def stored(directory: Path) -> Path:
+        """The table as a store, made in a directory unless it is one."""
+        if is_store(table):
+            return table
+        options: dict[str, object] = {
+            "target": target,
+            "task": task,
+            "weights": weights or None,
+            "columns": columns,
+            "drop": drop,
+            "clean_names": clean_names,
+        }
+        store = directory / STORE_NAME
+        form: dict[str, object] = {"transposed": transposed}
+        ingest_table(table, store, memory, options, form, quiet=command.silent, title=str(table))
+        return store
+
+    with ExitStack() as stack:
+        if out is None:
+            scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="fernwood-")))
+            command.search(stack.enter_context(open_store(stored(scratch))), settings, number)
+            return
+        with RunDirectory.appearing(out, force=force) as directory:
+            path = stored(directory)
+            with open_store(path) as store:
+                place = STORE_NAME if path.parent == directory else os.path.relpath(path, out)
+                manifest = RunManifest(method, settings.to_json(), number, store.fingerprint, place)
+            RunDirectory.write_manifest(directory, manifest)
+        run = RunDirectory.open(out)
+        command.search(stack.enter_context(open_store(run.store_path)), settings, number, run)
+
+
+@app.command("resume")
+def resume_command(
+    run: Annotated[Path, typer.Argument(help="The directory of a run.")],
+    store: Annotated[Path | None, typer.Option(help="Where the run's store is now, if it was moved.")] = None,
+    memory: Annotated[str, _MEMORY] = "",
+    jobs: Annotated[int, _JOBS] = 0,
+    quiet: Annotated[bool, _QUIET] = False,
+    as_json: Annotated[bool, _AS_JSON] = False,
+) -> None:
+    """Go on with a run that was stopped, to the answer that it would have had in one go.
+
+    Example: fernwood resume genes.run
+    """
+    from fernwood.run.directory import RunDirectory
+    from fernwood.search.settings import SubspaceSettings
+    from fernwood.store import open_store
+
+    directory = RunDirectory.open(run)
+    settings = SubspaceSettings.from_json(directory.manifest.parameters)
+    path = store or directory.store_path
+    with open_store(path) as opened:
+        if opened.fingerprint != directory.manifest.fingerprint:
+            raise StoreError(
+                f"the store {shown(path.name)} is not the one that {shown(run.name)} began with; "
+                "say with --store where that one is"
+            )
+        command = SearchCommand(memory, jobs, quiet=quiet, as_json=as_json)
+        command.search(opened, settings, directory.manifest.seed, directory)
+
+
+def _as_features(text: str) -> int | float | Literal["sqrt", "log2"] | None:
+    """What a person gives for the columns looked at in a node."""
+    if not text:
+        return None
+    if text in ("sqrt", "log2"):
+        return cast('Literal["sqrt", "log2"]', text)
+    try:
+        return float(text) if "." in text else int(text)
+    except ValueError as error:
+        raise ParameterError(
+            f"--max-features is {shown(text)}; give a number of columns, a share such as 0.5, sqrt or log2"
+        ) from error

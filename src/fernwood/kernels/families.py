@@ -1,0 +1,51 @@
+"""The families of kernels, each called once with the types of its arguments: that compiles them, or loads them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+__all__ = ["FAMILIES", "load_family"]
+
+
+def _compile_text() -> None:
+    from fernwood.kernels.text import CELL_FIELDS, Dialect, copy_cells, count_cells, parse_cells
+
+    text = np.frombuffer(b'1,"a"\n', np.uint8).copy()
+    dialect = Dialect(ord(","), ord('"'), ord("."), np.frombuffer(b"NA", np.uint8).copy(), np.array([2]), False)
+    cells = np.empty((4, CELL_FIELDS), np.int64)
+    count_cells(text, True, dialect, np.zeros(2, np.int64))
+    state = np.zeros(5, np.int64)
+    parse_cells(text, True, dialect, np.arange(2), state, np.empty((2, 2)), cells)
+    copy_cells(text, cells[: state[4], 2].copy(), cells[: state[4], 3].copy(), np.empty(16, np.uint8))
+
+
+def _compile_trees() -> None:
+    from fernwood.kernels.drawing import draw_beside, draw_places, draw_weighted
+    from fernwood.kernels.growing import grow_tree
+    from fernwood.kernels.histograms import Target
+    from fernwood.kernels.impurity import GINI
+    from fernwood.kernels.predicting import add_entries, fair_decreases, find_leaves, find_leaves_permuted
+    from fernwood.kernels.random import sample_with_replacement, shuffle
+    from fernwood.kernels.tables import EXTRA, MULTIWAY, Rules
+
+    codes = np.arange(4, dtype=np.uint8).reshape(1, 4)
+    rows = np.arange(4, dtype=np.int32)
+    target = Target(rows % 2, np.zeros(4), np.ones(4), True, False)
+    state = np.arange(1, 5).astype(np.uint64)
+    rules = Rules(EXTRA, 1, -1, 1, 2, GINI, MULTIWAY)
+    tree = grow_tree(codes, np.zeros(1, np.int32), np.zeros(1, np.bool_), target, rules, rows, state)
+    add_entries(tree, find_leaves(tree, codes, rows), np.zeros((4, 2)))
+    find_leaves_permuted(tree, codes, rows, 0, rows)
+    fair_decreases(tree, codes, target, rows, GINI, 1)
+    draw_beside(state, 9, draw_places(state, 9, 2), 4)
+    draw_weighted(state, np.ones(3), 2)
+    shuffle(state, rows, 4)
+    sample_with_replacement(state, 4, rows)
+
+
+FAMILIES = {"text": _compile_text, "trees": _compile_trees}
+
+
+def load_family(family: str) -> None:
+    """Compile the kernels of a family, or load them where that was done before."""
+    FAMILIES[family]()

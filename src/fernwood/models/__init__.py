@@ -1,0 +1,7 @@
+"""Estimators that predict, as scikit-learn classes."""
+
+from __future__ import annotations
+
+from fernwood.models.forest import SubspaceForestClassifier, SubspaceForestRegressor
+
+__all__ = ["SubspaceForestClassifier", "SubspaceForestRegressor"]
