@@ -315,7 +315,7 @@ HALVES = np.arange(20) % 2
         (lambda: fernwood.ingest(NUMBERS), TargetError, "the store has no target; make it with one"),
         (lambda: store_of(ONES, HALVES), SourceError, "0 of n_features = 4 columns are usable.*needs at least 2"),
         (lambda: store_of(NUMBERS[:, :1], HALVES), SourceError, "1 of n_features = 1 columns are usable"),
-        (lambda: store_of(NUMBERS[:3], [0, 1, 0]), SourceError, "n_samples = 3 rows; a search needs at least 4"),
+        (lambda: store_of(NUMBERS[:3], [0, 1, 0]), SourceError, r"too few rows \(n_samples = 3\); give at least 4"),
         (
             lambda: store_of(NUMBERS, HALVES).rows(HALVES == 0),
             TargetError,
