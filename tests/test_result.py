@@ -149,10 +149,13 @@ def test_nothing_examined() -> None:
 
 
 def same(first: Result, second: Result) -> bool:
-    everywhere = np.arange(len(first.draws))
-    tables = [r.to_table(everywhere) for r in (first, second)]
-    plain = [table.set_column(i, "r", table.column("reason").cast(pa.string())) for table, i in zip(tables, (3, 3))]
-    plain = [t.set_column(2, "d", t.column("decision").cast(pa.string())) for t in plain]
+    tables = [each.to_table(np.arange(len(each.draws))) for each in (first, second)]
+    plain = [
+        table.set_column(3, "r", table.column("reason").cast(pa.string())).set_column(
+            2, "d", table.column("decision").cast(pa.string())
+        )
+        for table in tables
+    ]
     return plain[0].equals(plain[1]) and first.summary() == second.summary()
 
 

@@ -75,9 +75,13 @@ def test_a_run_is_what_was_written(tmp_path: Path) -> None:
 
 
 def test_a_failure_leaves_nothing(tmp_path: Path) -> None:
-    with pytest.raises(KeyboardInterrupt), RunDirectory.appearing(tmp_path / "run") as staging:
-        RunDirectory.write_manifest(staging, MANIFEST)
-        raise KeyboardInterrupt
+    def fail() -> None:
+        with RunDirectory.appearing(tmp_path / "run") as staging:
+            RunDirectory.write_manifest(staging, MANIFEST)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fail()
     assert names(tmp_path) == []
 
 
@@ -210,10 +214,15 @@ def test_a_second_process_is_refused(tmp_path: Path) -> None:
 
 def test_the_lock_is_given_back(tmp_path: Path) -> None:
     run = made(tmp_path / "run")
-    with pytest.raises(KeyError), run.working():
-        with pytest.raises(StoreError, match="another process works"):
-            run.working().__enter__()
-        raise KeyError
+
+    def fail() -> None:
+        with run.working():
+            with pytest.raises(StoreError, match="another process works"):
+                run.working().__enter__()
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        fail()
     with run.working():
         pass
 
@@ -244,12 +253,13 @@ def test_any_damaged_byte_of_a_checkpoint_is_noticed_or_harmless(tmp_path: Path)
     noticed = 0
     for _, damaged in flipped(data):
         path.write_bytes(damaged)
+        said = ""
         try:
             assert run.last_state(Counting()).tolist() == [0, 1, 2, 3]
         except StoreError as error:
-            assert "\n" not in str(error)
-            assert "remove checkpoint.npz" in str(error)
-            noticed += 1
+            said = str(error)
+        assert said == "" or ("remove checkpoint.npz" in said and "\n" not in said)
+        noticed += bool(said)
     assert noticed > len(data) / 2
 
 

@@ -29,6 +29,7 @@ from fernwood import SubspaceSelector
 from fernwood.datasets import make_madelon
 from fernwood.errors import BudgetError, FernwoodWarning, ParameterError, StoreError, TargetError
 from fernwood.run.driving import SearchProgress
+from fernwood.run.plan import plan_draws
 
 MADELON = make_madelon(200, 40, class_sep=3.0, random_state=0)
 X, Y = MADELON.data, MADELON.target
@@ -220,12 +221,16 @@ def test_memory(fitted: SubspaceSelector) -> None:
 
 
 def test_a_budget_holds_the_table_too() -> None:
-    """Sixty megabytes of codes cannot be held and searched in sixty-five."""
-    table = np.random.default_rng(0).integers(0, 9, (2000, 30_000), dtype=np.uint8)
-    y = np.arange(2000) % 2
-    with pytest.raises(BudgetError) as refusal:
-        selector(n_iter=1, n_trees=1, memory="80MB").fit(table, y)
-    assert refusal.value.least > 80_000_000
+    """Ten megabytes of codes, which `fit` itself brings into memory; of a store that is there already, none count."""
+    table = np.random.default_rng(0).integers(0, 9, (50_000, 200), dtype=np.uint8)
+    y = np.arange(50_000) % 2
+    tight = selector(q=200, n_iter=1, n_trees=1, max_depth=2)
+    plan = plan_draws(50_000, 200, 2, 200, 20, n_threads=1, budget=None)
+    tight.set_params(memory=plan.total).fit(fernwood.ingest(table, target=y))
+    with pytest.raises(BudgetError, match="draws of 200 x 50,000 codes") as refusal:
+        tight.fit(table, y)
+    assert refusal.value.least >= plan.total + 10_000_000
+    tight.set_params(memory=refusal.value.least).fit(table, y)
 
 
 def test_progress(capfd: pytest.CaptureFixture[str]) -> None:

@@ -188,11 +188,12 @@ class RunDirectory:
         """Write a checkpoint in place of the last one, which stays where that fails."""
         try:
             with replaced_file(self.path / CHECKPOINT_NAME) as file:
-                np.savez(file, **{_SEAL: np.frombuffer(self._belongs.encode(), np.uint8)}, **arrays)  # type: ignore[arg-type]
+                belongs = np.frombuffer(self._belongs.encode(), np.uint8)
+                np.savez(file, **{_SEAL: belongs}, **arrays)  # type: ignore[arg-type]
         except OSError as error:
             raise StoreError(
-                f"the checkpoint of {shown(self.path.name)} cannot be written: {error.strerror or error}; mend that, and "
-                "go on from the checkpoint before"
+                f"the checkpoint of {shown(self.path.name)} cannot be written: {error.strerror or error}; mend that "
+                "and go on from the checkpoint before"
             ) from error
 
     def last_state(self, loop: Loop[State]) -> State:

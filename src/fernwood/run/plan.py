@@ -14,7 +14,7 @@ _LEDGER_BYTES = 200
 _ROW_BYTES = 400
 """For every row in a worker: its target, its place in the tree that grows, and the nodes of that tree."""
 _SPARE_BYTES = 20 * 10**6
-"""For what is not counted: interpreter objects, thread stacks, buffers of reads, what Arrow keeps of a table's records."""
+"""For what is not counted: interpreter objects, thread stacks, buffers of reads, what Arrow keeps of records."""
 
 
 class SearchPlan(NamedTuple):

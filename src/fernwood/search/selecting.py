@@ -221,7 +221,7 @@ class SubspaceLoop:
         if evidence.draws.sum(dtype=np.int64) != n_draws * self._search.q or evidence.draws.min() < 0:
             raise ValueError("the checkpoint's draws do not add up")
         if not (np.isfinite(evidence.importance).all() and evidence.wins.min() >= 0):
-            raise ValueError("the checkpoint's scores are not finite")
+            raise ValueError("the checkpoint's scores or wins cannot be")
         if (evidence.wins > evidence.draws).any():
             raise ValueError("the checkpoint has more wins than draws")
         return SearchState(n_draws, evidence, self._search.rule.found(evidence))

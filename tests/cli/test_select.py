@@ -1,0 +1,306 @@
+"""Selecting on the command line: the main job from a table to an exported answer, stopping, going on, and bad input."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.csv as pa_csv
+import pyarrow.parquet as pq
+import pytest
+
+import fernwood
+from fernwood.kernels.ready import ensure_compiled
+
+SRC = [sys.executable, "-c", "from fernwood.cli import main; main()"]
+QUICK = ("--draws", 40, "--q", 10, "--trees", 3, "--seed", 1)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _trees_compiled() -> None:
+    ensure_compiled("trees")
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    """Thirty columns of which two tell the target, one is text and one is constant."""
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((120, 30))
+    sick = np.where(x[:, 3] + x[:, 7] > 0, "yes", "no")
+    names = [f"g{i}" for i in range(30)]
+    with (tmp_path / "t.csv").open("w") as file:
+        file.write(",".join([*names, "site", "flat", "sick"]) + "\n")
+        for i, row in enumerate(x):
+            file.write(",".join([*(f"{v:.3f}" for v in row), "abc"[i % 3], "1", sick[i]]) + "\n")
+    return tmp_path / "t.csv"
+
+
+def decisions(text: str) -> dict[str, str]:
+    rows = text.splitlines()[1:]
+    return {row.split(",")[0].strip('"'): row.split(",")[2].strip('"') for row in rows}
+
+
+def test_from_a_table_to_an_export(run: Any, table: Path, tmp_path: Path) -> None:
+    done = run("select", table.name, "--target", "sick", "--out", "r", *QUICK)
+    assert done.code == 0, done.err
+    assert "g3 " in done.out
+    assert "confirmed and" in done.out
+    assert "of 32 columns, for the target 'sick' (classification, 120 rows)" in done.out
+    assert "40 draws of 10 columns" in done.out
+    assert sorted(p.name for p in (tmp_path / "r").iterdir()) == [
+        "checkpoint.npz",
+        "decisions.parquet",
+        "result.json",
+        "run.json",
+        "table.fern",
+    ]
+    exported = run("export", "r", "--to", "csv")
+    assert exported.code == 0
+    decided = decisions(exported.out)
+    assert len(decided) == 32
+    assert decided["g3"] == decided["g7"] == "confirmed"
+    assert decided["flat"] == "unexamined"
+
+
+def test_forms_of_an_export_agree(run: Any, table: Path, tmp_path: Path) -> None:
+    run("select", table.name, "--target", "sick", "--out", "r", "--quiet", *QUICK)
+    for form in ("csv", "parquet", "json"):
+        assert run("export", "r", "--to", form, "--output", f"d.{form}").code == 0
+    rows = pa_csv.read_csv(tmp_path / "d.csv").to_pylist()
+    assert pq.read_table(tmp_path / "d.parquet").to_pylist() == rows
+    assert json.loads((tmp_path / "d.json").read_text()) == rows
+    assert list(rows[0]) == ["column", "position", "decision", "reason", "draws", "score", "wins"]
+    only = run("export", "r", "--to", "json", "--only", "confirmed")
+    assert {row["decision"] for row in json.loads(only.out)} == {"confirmed"}
+    again = run("export", "r", "--to", "csv", "--output", "d.csv")
+    assert (again.code, "d.csv' exists" in again.err) == (2, True)
+    assert run("export", "r", "--to", "csv", "--output", "d.csv", "--force").code == 0
+
+
+def test_equal_runs_export_equal_bytes(run: Any, table: Path, tmp_path: Path) -> None:
+    """Of a table or its store, on one thread or two."""
+    run("ingest", table.name, "--target", "sick", "--out", "s.fern", "--quiet")
+    run("select", table.name, "--target", "sick", "--out", "a", "--quiet", "--jobs", 1, *QUICK)
+    run("select", "s.fern", "--out", "b", "--quiet", "--jobs", 2, *QUICK)
+    for form in ("csv", "parquet", "json"):
+        for name in "ab":
+            assert run("export", name, "--to", form, "--output", f"{name}.{form}").code == 0
+        assert (tmp_path / f"a.{form}").read_bytes() == (tmp_path / f"b.{form}").read_bytes()
+    run("select", "s.fern", "--out", "c", "--quiet", *QUICK[:-1], 2)
+    assert run("export", "c", "--to", "csv").out != (tmp_path / "a.csv").read_text()
+
+
+def test_json_says_all_that_people_read(run: Any, table: Path) -> None:
+    done = run("select", table.name, "--target", "sick", "--json", "--memory", "600MB", *QUICK)
+    assert done.code == 0
+    assert done.err == ""
+    said = json.loads(done.out)
+    assert said["confirmed"][:2] in (["g3", "g7"], ["g7", "g3"])
+    assert said["counts"]["unexamined"] == 1
+    assert (said["n_draws"], said["seed"], said["finished"], said["n_usable"]) == (40, 1, True, 31)
+    assert said["parameters"]["q"] == 10
+    assert said["machine"]["memory"] == 600_000_000
+    assert 0 < said["machine"]["peak_memory"] < 600_000_000
+
+
+def test_nothing_found_says_why(run: Any, tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    np.save(tmp_path / "n.npy", np.c_[rng.standard_normal((60, 8)), np.arange(60) % 2])
+    done = run("select", "n.npy", "--target", 8, "--draws", 5, "--q", 4, "--seed", 0)
+    assert done.code == 0
+    assert "0 confirmed" in done.out
+    assert "no column is confirmed: " in done.out
+    assert "draws each (median)" in done.out
+
+
+def test_a_regression_and_a_drop(run: Any, tmp_path: Path) -> None:
+    rng = np.random.default_rng(2)
+    x = rng.standard_normal((150, 10))
+    np.save(tmp_path / "x.npy", x)
+    np.save(tmp_path / "y.npy", 3 * x[:, 2] + rng.standard_normal(150))
+    done = run("select", "x.npy", "--target", "y.npy", "--drop", "x9", "--json", *QUICK[:2], "--seed", 0)
+    said = json.loads(done.out)
+    assert (said["task"], said["n_columns"]) == ("regression", 9)
+    assert "x2" in said["confirmed"]
+
+
+def start(tmp_path: Path, *arguments: object) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [*SRC, *map(str, arguments)],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+    )
+
+
+def wait_for(path: Path, process: subprocess.Popen[str]) -> None:
+    for _ in range(600):
+        if path.exists():
+            return
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.05)
+    raise AssertionError(f"{path} never came")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_stopped_and_resumed_is_as_in_one_go(run: Any, table: Path, tmp_path: Path, number: int) -> None:
+    run("ingest", table.name, "--target", "sick", "--out", "s.fern", "--quiet")
+    long = ("--draws", 6000, "--q", 10, "--trees", 2, "--seed", 3)
+    process = start(tmp_path, "select", "s.fern", "--out", "r", *long)
+    wait_for(tmp_path / "r" / "checkpoint.npz", process)
+    process.send_signal(number)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 3, err
+    assert "fernwood: stopped after" in err
+    assert "of 6,000 draws; go on with: fernwood resume r" in err
+    assert "confirmed and" in out  # the best answer so far
+    early = run("export", "r", "--to", "csv")
+    assert early.code == 0
+    assert "warning: the run stopped after" in early.err
+    assert run("resume", "r", "--quiet").code == 0
+    run("select", "s.fern", "--out", "whole", "--quiet", *long)
+    resumed, whole = (run("export", name, "--to", "csv") for name in ("r", "whole"))
+    assert resumed.out == whole.out
+    assert resumed.out != early.out
+    assert resumed.err == ""
+
+
+def test_killed_and_resumed_is_as_in_one_go(run: Any, table: Path, tmp_path: Path) -> None:
+    run("ingest", table.name, "--target", "sick", "--out", "s.fern", "--quiet")
+    long = ("--draws", 5000, "--q", 10, "--trees", 2, "--seed", 4)
+    process = start(tmp_path, "select", "s.fern", "--out", "r", *long)
+    wait_for(tmp_path / "r" / "checkpoint.npz", process)
+    process.kill()
+    process.communicate()
+    assert run("export", "r", "--to", "csv").code == 2  # no result yet, in one sentence
+    assert run("resume", "r", "--quiet").code == 0
+    run("select", "s.fern", "--out", "whole", "--quiet", *long)
+    assert run("export", "r", "--to", "csv").out == run("export", "whole", "--to", "csv").out
+
+
+def test_stopped_without_a_run_keeps_the_answer_but_nothing_to_go_on_with(table: Path, tmp_path: Path) -> None:
+    process = start(tmp_path, "select", table.name, "--target", "sick", "--draws", 10**6, "--q", 5)
+    assert process.stderr is not None
+    line = process.stderr.readline()
+    while "searching" not in line:
+        assert line, process.communicate()
+        line = process.stderr.readline()
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 3
+    assert "--out RUN would keep it" in err
+    assert "confirmed and" in out
+
+
+def test_a_finished_run_resumes_to_itself(run: Any, table: Path) -> None:
+    first = run("select", table.name, "--target", "sick", "--out", "r", "--json", *QUICK)
+    again = run("resume", "r", "--json")
+    assert again.code == 0
+    one, two = json.loads(first.out), json.loads(again.out)
+    assert {**one, "machine": 0} == {**two, "machine": 0}
+
+
+def test_a_moved_store_is_asked_for(run: Any, table: Path, tmp_path: Path) -> None:
+    run("ingest", table.name, "--target", "sick", "--out", "s.fern", "--quiet")
+    run("select", "s.fern", "--out", "r", "--quiet", *QUICK)
+    (tmp_path / "s.fern").rename(tmp_path / "moved.fern")
+    lost = run("resume", "r")
+    assert lost.code == 2
+    assert "there is no store" in lost.err
+    assert run("resume", "r", "--store", "moved.fern", "--quiet").code == 0
+    run("ingest", table.name, "--target", "site", "--out", "other.fern", "--quiet")
+    other = run("resume", "r", "--store", "other.fern")
+    assert other.code == 2
+    assert "is not the one that 'r' began with" in other.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["t.csv"], "--target is not given; name the column"),
+        (["t.csv", "--target", "sic"], "there is no target 'sic'"),
+        (["nothing.csv", "--target", "y"], "nothing.csv"),
+        (["t.csv", "--target", "sick", "--alpha", "2"], "alpha is 2.0; it is a share"),
+        (["t.csv", "--target", "sick", "--q", "0"], "q is 0; give a number of columns"),
+        (["t.csv", "--target", "sick", "--draws", "0"], "n_iter is 0; it must be an integer from 1 on"),
+        (["t.csv", "--target", "sick", "--trees", "0"], "n_trees is 0"),
+        (["t.csv", "--target", "sick", "--jobs", "-1"], "--jobs is -1; give a number of threads"),
+        (["t.csv", "--target", "sick", "--seed", "-1"], "random_state is -1"),
+        (["t.csv", "--target", "sick", "--max-features", "many"], "--max-features is 'many'; give a number"),
+        (["t.csv", "--target", "sick", "--importance", "permutation"], "give max_samples=0.7"),
+        (["t.csv", "--target", "sick", "--memory", "3MB"], "--memory 3.0 MB is too small"),
+        (
+            ["t.csv", "--target", "sick", "--columns", "flat", "--columns", "g1"],
+            "1 of n_features = 2 columns are usable",
+        ),
+        (["t.csv", "--target", "sick", "--out", "there"], "exists and is not a run"),
+        (["t.csv", "--target", "sick", "--method", "magic"], "'magic' is not"),
+    ],
+)
+def test_bad_input_gets_one_sentence(run: Any, table: Path, tmp_path: Path, arguments: list[str], words: str) -> None:
+    (tmp_path / "there").mkdir()
+    before = sorted(p.name for p in tmp_path.iterdir())
+    done = run("select", *arguments)
+    assert done.code == 2
+    assert words in done.err
+    assert done.err.count("\n") == 1, done.err
+    assert done.out == "" or "columns," in done.out  # the table may have been read already
+    assert sorted(p.name for p in tmp_path.iterdir()) == before
+
+
+def test_a_store_has_its_roles_settled(run: Any, table: Path) -> None:
+    run("ingest", table.name, "--target", "sick", "--out", "s.fern", "--quiet")
+    done = run("select", "s.fern", "--target", "site")
+    assert done.code == 2
+    assert "--target is given and 's.fern' is a store, which has it settled; leave it out" in done.err
+
+
+def test_an_existing_run_is_replaced_by_force_alone(run: Any, table: Path) -> None:
+    assert run("select", table.name, "--target", "sick", "--out", "r", "--quiet", *QUICK).code == 0
+    again = run("select", table.name, "--target", "sick", "--out", "r", "--quiet", *QUICK)
+    assert again.code == 2
+    assert "holds a run already; go on with it (fernwood resume)" in again.err
+    assert run("select", table.name, "--target", "sick", "--out", "r", "--quiet", "--force", *QUICK).code == 0
+
+
+@pytest.mark.parametrize("command", [("resume", "no"), ("export", "no", "--to", "csv")])
+def test_what_is_no_run_gets_one_sentence(run: Any, tmp_path: Path, command: tuple[str, ...]) -> None:
+    (tmp_path / "no").mkdir()
+    done = run(*command)
+    assert done.code == 2
+    assert done.err.count("\n") == 1
+
+
+def test_hostile_names_stay_text(run: Any, tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    x = rng.standard_normal((80, 4))
+    names = ["[red]a[/red]", "\"b,'\"'", "<script>", "=1+2"]
+    import pyarrow as pa
+
+    columns = {name: x[:, i] for i, name in enumerate(names)}
+    pq.write_table(pa.table({**columns, "y": (x[:, 0] > 0).astype(int)}), tmp_path / "h.parquet")
+    done = run("select", "h.parquet", "--target", "y", "--draws", 20, "--seed", 0, "--out", "r", "--q", 4)
+    assert done.code == 0, done.err
+    assert "[red]a[/red]" in done.out
+    run("export", "r", "--to", "csv", "--output", "d.csv")
+    assert sorted(pa_csv.read_csv(tmp_path / "d.csv").column("column").to_pylist()) == sorted(names)
+
+
+def test_inside_the_budget(run_fresh: Any, tmp_path: Path) -> None:
+    """Half a million columns: the ledger grows with the table, and is part of what was promised."""
+    fernwood.datasets.make_madelon(60, 300_000, random_state=0, out=tmp_path / "wide.fern")
+    small = run_fresh("select", "wide.fern", "--memory", "150MB", "--draws", 5)
+    assert small.code == 2
+    least = next(word for word in small.err.split("at least ")[1].split())
+    done = run_fresh("select", "wide.fern", "--memory", f"{float(least) * 1.02}MB", "--draws", 5, "--json")
+    assert done.code == 0, done.err
+    assert done.peak <= json.loads(done.out)["machine"]["memory"]
