@@ -88,6 +88,22 @@ def test_any_number_of_threads_grows_the_same_trees() -> None:
     assert len({tree.gain.tobytes() for tree in one}) == 40
 
 
+def test_items_go_to_threads_by_the_group_but_for_large_ones() -> None:
+    from fernwood.learner.many import _groups
+
+    def item(n_rows: int) -> TreeItem:
+        return TreeItem(np.zeros((100, n_rows), np.uint8), class_target(np.zeros(n_rows)), seeds.state(0))
+
+    small, large = item(10), item(20_000)
+    items = [small] * 7 + [large, large] + [small] * 2
+    sizes = [len(group) for group in _groups(items, 3)]
+    assert sizes == [3, 3, 2, 1, 2]
+    assert [i for group in _groups(items, 3) for i in group] == items
+    assert [len(group) for group in _groups(iter(items), 0)] == [1] * 11
+    lazily, listed = grow_many(iter([small] * 9), TreeSettings(), 2), grow_many([small] * 9, TreeSettings(), 2)
+    assert [tree.rows.tolist() for tree in lazily] == [tree.rows.tolist() for tree in listed] == [[10]] * 9
+
+
 def test_an_item_that_fails_says_so() -> None:
     with pytest.raises(ZeroDivisionError):
         list(in_order(lambda i: 1 // i, [1, 0, 1, 1, 1, 1, 1], n_threads=2))

@@ -7,6 +7,7 @@ and its result back costs some fifty microseconds of waking and waiting for the 
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sized
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
@@ -69,7 +70,10 @@ def in_order(work: Callable[[Item], Result], items: Iterable[Item], n_threads: i
 
 
 def grow_many(items: Iterable[TreeItem], settings: TreeSettings, n_threads: int = 1) -> list[Tree]:
-    """A tree for every item, in their order, whatever the number of threads."""
+    """A tree for every item, in their order, whatever the number of threads.
+
+    Items go to threads by the group where their number is known, else one by one, as they are made.
+    """
 
     def grow_group(group: list[TreeItem]) -> list[Tree]:
         return [
@@ -85,17 +89,18 @@ def grow_many(items: Iterable[TreeItem], settings: TreeSettings, n_threads: int 
             for item in group
         ]
 
-    return [tree for trees in in_order(grow_group, _groups(items), n_threads) for tree in trees]
+    groups = _groups(items, len(items) // (4 * n_threads) if isinstance(items, Sized) else 1)
+    return [tree for trees in in_order(grow_group, groups, n_threads) for tree in trees]
 
 
-def _groups(items: Iterable[TreeItem]) -> Iterator[list[TreeItem]]:
-    """Neighbours together, until they have cells enough; an item with many is alone, as it is large in memory too."""
+def _groups(items: Iterable[TreeItem], most: int) -> Iterator[list[TreeItem]]:
+    """Neighbours together: at most so many, so that all threads have work to the end, and few where they are large."""
     group: list[TreeItem] = []
     cells = 0
     for item in items:
         group.append(item)
         cells += item.codes.size
-        if cells >= _GROUP_CELLS:
+        if cells >= _GROUP_CELLS or len(group) >= most:
             yield group
             group, cells = [], 0
     if group:
