@@ -27,7 +27,7 @@ walls = {1: [], 2: []}
 for _ in range(15):
     for n_threads in (1, 2):
         cpu, wall = time.process_time(), time.perf_counter()
-        list(in_order(one, states, n_threads, group_size(codes.size)))
+        list(in_order(one, states, n_threads, group_size(len(states), codes.size, n_threads)))
         found[n_threads].append(time.process_time() - cpu)
         walls[n_threads].append(time.perf_counter() - wall)
 print(

@@ -34,9 +34,17 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
-def group_size(n_cells: int) -> int:
-    """How many items that grow trees on so many cells go to a thread together."""
-    return max(1, _GROUP_CELLS // n_cells)
+def group_size(n_items: int, n_cells: int, n_threads: int) -> int:
+    """How many items that grow trees on so many cells each go to a thread together.
+
+    Few enough that all threads have work to the end, and few where the items are large.
+
+    Examples
+    --------
+    >>> group_size(200, 250_000, 2), group_size(20, 1000, 2), group_size(200, 10**7, 2)
+    (8, 2, 1)
+    """
+    return max(1, min(_GROUP_CELLS // n_cells, n_items // (4 * n_threads)))
 
 
 def in_order(

@@ -169,7 +169,7 @@ def prepare(
         round_size=settings.round_size,
         weighted=settings.weighted,
         n_threads=plan.n_threads,
-        group=group_size(q * store.n_rows * settings.n_trees),
+        group=group_size(settings.round_size, q * store.n_rows * settings.n_trees, plan.n_threads),
     )
     return Prepared(target, ids, search, settings.draws(len(ids), q))
 
