@@ -248,6 +248,7 @@ def test_a_moved_store_is_asked_for(run: Any, table: Path, tmp_path: Path) -> No
 )
 def test_bad_input_gets_one_sentence(run: Any, table: Path, tmp_path: Path, arguments: list[str], words: str) -> None:
     (tmp_path / "there").mkdir()
+    (tmp_path / "there" / "diary.txt").write_text("mine")
     before = sorted(p.name for p in tmp_path.iterdir())
     done = run("select", *arguments)
     assert done.code == 2
