@@ -33,9 +33,10 @@ def test_the_readme_shows_the_two_commands() -> None:
 
 
 def test_figures_of_the_readme_are_those_measured() -> None:
-    """Every row of the README's table names a case and a figure, and rounds a value that the results file holds."""
+    """Every row of the README's table names a case and a figure, and rounds a value that a results file holds."""
     measured: dict[tuple[str, str], list[float]] = {}
-    for line in (ROOT / "benchmarks" / "results" / "foundation.jsonl").read_text().splitlines():
+    results = (ROOT / "benchmarks" / "results").glob("*.jsonl")
+    for line in "".join(path.read_text() for path in results).splitlines():
         entry = json.loads(line)
         for figure, value in entry["figures"].items():
             measured.setdefault((entry["case"], figure), []).append(value)
