@@ -23,7 +23,6 @@ SHAPES = {
     "round_size": st.integers(1, 1000),
     "n_threads": st.integers(1, 64),
     "held": st.integers(0, 10**9),
-    "scoring": st.integers(0, 10**9),
 }
 
 

@@ -131,12 +131,13 @@ def fair_decrease(tables, criterion, values):
     if n < 2.0:
         return 0.0
     decrease = 0.0
+    branches = tables.sum(axis=1)
     for c in range(n_classes):
         size = tables[:, c].sum()
         if size == 0.0:
             continue
         for b in range(n_branches):
-            branch = tables[b].sum()
+            branch = branches[b]
             if branch == 0.0:
                 continue
             h = tables[b, c]
@@ -152,29 +153,60 @@ def fair_decrease(tables, criterion, values):
 
 @njit(nogil=True, cache=True)
 def fair_decreases(nodes, codes, target, rows, criterion, n_columns):
-    """`fair_decrease` of every split on some rows, added up by column and divided by the number of rows."""
-    values = not target.classes
-    n_classes = 3
-    if target.classes:
-        n_classes = 0
-        for row in rows:
-            n_classes = max(n_classes, target.labels[row] + 1)
+    """`fair_decrease` of every split on some rows, added up by column and divided by the number of rows.
+
+    Rows are dealt out from node to node, in their order, and only the classes that a node has are counted in it: memory
+    grows with rows, not with nodes times classes.
+    """
     column, child = nodes.column, nodes.child
-    seen = np.zeros((column.shape[0], n_classes))
-    for row in rows:
-        node = 0
-        while column[node] >= 0:
-            node = branch_of(nodes, node, codes[column[node], row])
-            if values:
-                y = target.values[row]
-                seen[node, 0] += 1.0
-                seen[node, 1] += y
-                seen[node, 2] += y * y
-            else:
-                seen[node, target.labels[row]] += 1.0
+    values = not target.classes
+    n_labels = 0
+    if target.classes:
+        for row in rows:
+            n_labels = max(n_labels, np.int64(target.labels[row]) + 1)
+    place = np.full(n_labels, -1, np.int32)  # of a class among those of the node
+    here, dealt = rows.copy(), np.empty_like(rows)
+    branch = np.empty(rows.shape[0], np.uint8)
+    begin, end = np.zeros(column.shape[0], np.int32), np.zeros(column.shape[0], np.int32)
+    end[0] = rows.shape[0]
     out = np.zeros(n_columns)
     for node in range(column.shape[0]):
-        if column[node] >= 0:
-            below = seen[child[node] : child[node] + nodes.branches[node]]
-            out[column[node]] += fair_decrease(below, criterion, values)
+        first, last = begin[node], end[node]
+        if column[node] < 0 or first == last:
+            continue
+        n_present = 3
+        if not values:
+            n_present = 0
+            for i in range(first, last):
+                label = target.labels[here[i]]
+                if place[label] < 0:
+                    place[label] = n_present
+                    n_present += 1
+        tables = np.zeros((nodes.branches[node], n_present))
+        sizes = np.zeros(nodes.branches[node], np.int32)
+        for i in range(first, last):
+            row = here[i]
+            b = branch_of(nodes, node, codes[column[node], row]) - child[node]
+            branch[i] = b
+            sizes[b] += 1
+            if values:
+                y = target.values[row]
+                tables[b, 0] += 1.0
+                tables[b, 1] += y
+                tables[b, 2] += y * y
+            else:
+                tables[b, place[target.labels[row]]] += 1.0
+        out[column[node]] += fair_decrease(tables, criterion, values)
+        if not values:
+            for i in range(first, last):
+                place[target.labels[here[i]]] = -1
+        start = first
+        for b in range(nodes.branches[node]):
+            begin[child[node] + b] = end[child[node] + b] = start
+            start += sizes[b]
+        for i in range(first, last):
+            to = child[node] + branch[i]
+            dealt[end[to]] = here[i]
+            end[to] += 1
+        here[first:last] = dealt[first:last]
     return out / rows.shape[0]

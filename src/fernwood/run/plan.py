@@ -51,7 +51,6 @@ def plan_draws(
     budget: int | None,
     *,
     held: int = 0,
-    scoring: int = 0,
 ) -> SearchPlan:
     """The plan for a search that fits draws of q columns; threads are fewer than wished where the budget is small.
 
@@ -67,8 +66,6 @@ def plan_draws(
         Bytes, or None for no limit.
     held
         Bytes of it that the table takes.
-    scoring
-        Bytes that a worker takes to score columns.
 
     Examples
     --------
@@ -80,7 +77,6 @@ def plan_draws(
     round_ = 2 * 16 * q * round_size
     # Codes as they come and once more row by row; the best threshold of a column is found over 256 codes by class.
     worker = 2 * (q + 1) * n_rows + _ROW_BYTES * n_rows + 8 * 256 * n_classes
-    worker += scoring
     plan = SearchPlan(ledger, round_, worker, n_threads, held)
     if budget is None or plan.total <= budget:
         return plan

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fernwood.budget import shown_size
-from fernwood.errors import ParameterError, SourceError, TargetError, shown
+from fernwood.errors import SourceError, TargetError, shown
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -15,11 +14,10 @@ if TYPE_CHECKING:
     from fernwood.store.base import Store
     from fernwood.store.roles import Target
 
-__all__ = ["check_nodes", "check_rows", "check_table"]
+__all__ = ["check_rows", "check_table"]
 
 _FEWEST_ROWS = 4
 _FEWEST_COLUMNS = 2
-_MOST_NODE_BYTES = 500_000_000
 
 
 def check_table(store: Store) -> Target:
@@ -67,21 +65,3 @@ def _check_classes(target: Target, labels: NDArray[np.generic]) -> None:
             f"the target {shown(target.name)} has {len(present):,} classes in {len(labels):,} rows, as an identifier "
             "has; classes need two rows each on average: give another target, or task='regression' for numbers"
         )
-
-
-def check_nodes(n_rows: int, n_classes: int) -> int:
-    """Bytes that out-of-sample importance takes in a worker: it counts every class in every node of a tree.
-
-    Examples
-    --------
-    >>> check_nodes(1000, 2)
-    32000
-    """
-    n_bytes = 16 * n_rows * n_classes  # a tree has two nodes a row, at most
-    if n_bytes > _MOST_NODE_BYTES:
-        raise ParameterError(
-            f"importance is 'out-of-sample', which counts {n_classes:,} classes in the nodes of trees on {n_rows:,} "
-            f"rows, {shown_size(n_bytes)} a thread and more than {shown_size(_MOST_NODE_BYTES)}; take 'permutation' or "
-            "'impurity'"
-        )
-    return n_bytes

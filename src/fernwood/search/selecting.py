@@ -14,7 +14,7 @@ from fernwood.result import Facts, result_of
 from fernwood.run.directory import versions
 from fernwood.run.driving import SearchProgress, drive
 from fernwood.run.plan import plan_draws
-from fernwood.search.checks import check_nodes, check_table
+from fernwood.search.checks import check_table
 from fernwood.search.fitting import TreeFits
 from fernwood.search.subspace import SearchState, SubspaceSearch, start, step
 from fernwood.subspace.candidates import candidates
@@ -145,7 +145,6 @@ def prepare(
     ids = candidates(store)
     q = checked_q(settings.q, store.n_rows, len(ids))
     n_classes = max(len(target.classes), 1)
-    scoring = check_nodes(store.n_rows, n_classes) if settings.importance == "out-of-sample" else 0
     plan = plan_draws(
         store.n_rows,
         store.n_columns,
@@ -155,7 +154,6 @@ def prepare(
         n_threads,
         memory,
         held=held,
-        scoring=scoring,
     )
     fitting = settings.fitting(target.task, keep_trees=keep_trees)
     ensure_compiled("trees")
