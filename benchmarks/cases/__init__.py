@@ -1,7 +1,7 @@
 """Benchmark cases by name. A case takes a `Bench` and returns its figures and, for every bar, whether it is met."""
 
 from benchmarks.cases.foundation import bins, ingest_csv, ingest_npy, ingest_short, read_columns
-from benchmarks.cases.subspace import srs_demo, srs_madelon, srs_overhead
+from benchmarks.cases.subspace import srs_demo, srs_madelon, srs_overhead, srs_trees
 from benchmarks.cases.trees import (
     trees_50,
     trees_250,
@@ -27,5 +27,6 @@ CASES = {
     "trees-threads": trees_threads,
     "srs-overhead": srs_overhead,
     "srs-madelon": srs_madelon,
+    "srs-trees": srs_trees,
     "srs-demo": srs_demo,
 }

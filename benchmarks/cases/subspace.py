@@ -29,6 +29,11 @@ def srs_madelon(bench: Bench) -> Outcome:
     }
 
 
+def srs_trees(bench: Bench) -> Outcome:
+    """One, three and ten trees a draw: relevant and other columns confirmed, of 40 relevant in two tables."""
+    return json.loads(bench.script("trees_a_draw.py").output), {}
+
+
 def srs_demo(bench: Bench) -> Outcome:
     """The demo: 1000 rows, 20 000 columns, from CSV to the answer in 512 MB."""
     run = bench.fernwood("demo", "--out", str(bench.scratch / "demo"))
