@@ -81,8 +81,7 @@ def test_the_importance_is_the_mean_over_trees() -> None:
     by_hand = np.mean([impurity_decrease(tree, 4) for tree in scores.trees], axis=0)
     np.testing.assert_allclose(scores.importance, by_hand, rtol=1e-12)
     assert scores.probe == 0.0
-    first = fits(store, FitSettings(TREE, 1, probe=False))(columns, 2).importance
-    np.testing.assert_array_equal(first, impurity_decrease(scores.trees[0], 4))
+    assert len({tree.gain.tobytes() for tree in scores.trees}) == 4
     assert fits(store, FitSettings(TREE, 4, probe=False))(columns, 2).trees == ()
 
 

@@ -113,6 +113,7 @@ def vote(trees: Sequence[Tree], codes: NDArray[np.uint8], n_outputs: int, n_thre
     >>> from fernwood import seeds
     >>> from fernwood.learner.settings import TreeSettings
     >>> from fernwood.learner.target import class_target
+    >>> from fernwood.learner.trees import grow
     >>> codes = np.array([[0, 0, 1, 1]], np.uint8)
     >>> tree = grow(codes, class_target([0, 0, 1, 1]), TreeSettings(), state=seeds.state(0))
     >>> vote([tree, tree], codes, 2)[:, 1].tolist()
