@@ -205,3 +205,17 @@ def test_rows_must_be_left_out(importance: str) -> None:
 def test_parameters_out_of_range(wrong: dict, words: str) -> None:
     with pytest.raises(ParameterError, match=words):
         FitSettings(TREE, **wrong)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-9, 1e12])
+def test_importances_of_numbers_are_shares_of_their_variance(scale: float) -> None:
+    """Whatever the unit of the target; grown trees explain all of it, the probe's part included."""
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((100, 5))
+    store = fernwood.ingest(x, target=scale * (x[:, 1] + 0.1 * rng.standard_normal(100)), task="regression")
+    fits = TreeFits(
+        store, np.arange(5), store_target(store), FitSettings(TreeSettings(criterion="variance"), n_trees=3), seed=0
+    )
+    scores = fits(np.arange(5), 0)
+    assert scores.importance.argmax() == 1
+    assert scores.importance.sum() + scores.probe == pytest.approx(1, abs=1e-6)

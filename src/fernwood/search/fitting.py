@@ -47,7 +47,8 @@ class FitSettings:
         Which rows a tree grows on.
     importance
         `impurity`: mean decrease of impurity; `out-of-sample`: the same on the rows left out, zero in expectation for
-        an irrelevant column; `permutation`: the loss on the rows left out when a column is permuted.
+        an irrelevant column; `permutation`: the loss on the rows left out when a column is permuted. For a target of
+        numbers all are shares of its variance.
     probe
         Whether a random probe takes part: one of the draw's columns with its values dealt anew to the rows.
     keep_trees
@@ -101,6 +102,7 @@ class TreeFits:
         self._seed = seed
         # Rows of weight zero take no part: neither in a tree, nor in a score, nor in the probe.
         self._counted = np.flatnonzero(target.kernel.weights > 0).astype(np.int32)
+        self._scale = settings.n_trees * (1.0 if target.kernel.classes else _variance(target, self._counted))
         rows, n_counted = settings.rows, len(self._counted)
         if settings.importance != "impurity" and not rows.with_replacement and rows.number(n_counted) == n_counted:
             raise ParameterError(
@@ -135,7 +137,7 @@ class TreeFits:
             total += self._importance(tree, codes, rows, addresses, (draw, number))
             if self._settings.keep_trees:
                 trees.append(tree)
-        total /= self._settings.n_trees
+        total /= self._scale
         return Scores(total[: len(columns)], float(total[-1]) if probed else 0.0, tuple(trees))
 
     def _rows(self, draw: int, number: int) -> DrawnRows:
@@ -166,3 +168,10 @@ class TreeFits:
             address=(_PERMUTATION, *address),
             addresses=addresses,
         )
+
+
+def _variance(target: TreeTarget, rows: NDArray[np.int32]) -> float:
+    """The variance of a target of numbers, as kernels have it."""
+    values, weights = target.kernel.values[rows], target.kernel.weights[rows]
+    mean = np.average(values, weights=weights)
+    return float(np.average((values - mean) ** 2, weights=weights))
