@@ -49,6 +49,7 @@ class Facts:
     seed : below which all randomness has its addresses
     parameters : of the search, as far as the answer depends on them
     fingerprint : of the data
+    advice : what would make weak columns visible
     versions : of Fernwood and of the libraries that the numbers come from
     """
 
@@ -64,6 +65,7 @@ class Facts:
     seed: int
     parameters: dict[str, Any]
     fingerprint: str
+    advice: str = "more rows, more trees a draw or a smaller q make weak columns visible"
     versions: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -84,6 +86,8 @@ class Result:
     score : float64 array; its mean importance in those draws
     wins : int32 array; in how many of them it was above what it was compared with
     verdicts : decision and reason
+    p, q : float64 arrays, where the search tests: the chance of such a score for a column that is not relevant, and the
+        smallest false discovery rate at which the column is found
     """
 
     names: Names
@@ -92,6 +96,8 @@ class Result:
     score: NDArray[np.float64]
     wins: NDArray[np.int32]
     verdicts: Verdicts
+    p: NDArray[np.float64] | None = None
+    q: NDArray[np.float64] | None = None
 
     @property
     def confirmed(self) -> NDArray[np.int64]:
@@ -110,9 +116,9 @@ class Result:
 
     @cached_property
     def order(self) -> NDArray[np.int64]:
-        """All positions, best first: by decision, share of wins, score, and position."""
-        share = self.wins / np.maximum(self.draws, 1)
-        return np.lexsort((np.arange(len(self.draws)), -self.score, -share, self.verdicts.decision))
+        """All positions, best first: by decision, p or share of wins, score, and position."""
+        chance = -self.wins / np.maximum(self.draws, 1) if self.p is None else self.p
+        return np.lexsort((np.arange(len(self.draws)), -self.score, chance, self.verdicts.decision))
 
     @property
     def ranking(self) -> NDArray[np.int64]:
@@ -124,7 +130,8 @@ class Result:
     def to_table(self, positions: NDArray[np.int64] | None = None) -> pa.Table:
         """The decision table as Arrow, best first, or for some positions in their order.
 
-        Columns: column, position, decision, reason, draws, score, and where columns were compared with something, wins.
+        Columns: column, position, decision, reason, draws, score; wins where columns were compared one by one, p and q
+        where they were tested.
         """
         chosen = self.order if positions is None else positions
         verdicts = self.verdicts
@@ -139,7 +146,9 @@ class Result:
             "draws": pa.array(self.draws[chosen]),
             "score": pa.array(self.score[chosen]),
         }
-        if self.facts.against:
+        if self.p is not None and self.q is not None:
+            columns["p"], columns["q"] = pa.array(self.p[chosen]), pa.array(self.q[chosen])
+        elif self.facts.against:
             columns["wins"] = pa.array(self.wins[chosen])
         return pa.table(columns)
 
@@ -180,7 +189,9 @@ class Result:
         if not self.n_examined:
             return f"{said}; let the search make more draws"
         best = self.order[0]
-        if facts.against:
+        if self.p is not None:
+            said += f", and the best, {shown(self.names[int(best)])}, has p = {self.p[best]:.2g}"
+        elif facts.against:
             said += (
                 f", and the best, {shown(self.names[int(best)])}, was above the {facts.against} in "
                 f"{100 * self.wins[best] / max(self.draws[best], 1):.0f} % of its {self.draws[best]}"
@@ -190,7 +201,7 @@ class Result:
         if n_tentative:
             said += f"; {n_tentative:,} tentative: ahead, but after too few draws"
             return f"{said}; let the search make more draws{rest}"
-        return f"{said}; more rows, more trees a draw or a smaller q make weak columns visible{rest}"
+        return f"{said}; {facts.advice}{rest}"
 
     def _names_of(self, decision: Decision) -> list[str]:
         ahead = self.order[self.verdicts.decision[self.order] == decision]
@@ -234,7 +245,9 @@ def result_of(
     *,
     draws: NDArray[np.int32],
     score: NDArray[np.float64],
-    wins: NDArray[np.int32],
+    wins: NDArray[np.int32] | None = None,
+    p: NDArray[np.float64] | None = None,
+    q: NDArray[np.float64] | None = None,
 ) -> Result:
     """The result for all columns of a store, from what a search says of the columns at positions `ids`."""
 
@@ -248,7 +261,16 @@ def result_of(
         spread(verdicts.reason, len(verdicts.reasons)),
         (*verdicts.reasons, _UNUSABLE),
     )
-    return Result(store.names, facts, spread(draws, 0), spread(score, 0.0), spread(wins, 0), everywhere)
+    return Result(
+        store.names,
+        facts,
+        spread(draws, 0),
+        spread(score, 0.0),
+        np.zeros(store.n_columns, np.int32) if wins is None else spread(wins, 0),
+        everywhere,
+        None if p is None else spread(p, 1.0),
+        None if q is None else spread(q, 1.0),
+    )
 
 
 def load_result(directory: Path) -> Result:
@@ -293,12 +315,18 @@ def _restored(table: pa.Table, facts: Facts) -> Result:
     decision, words = coded("decision")
     reason, reasons = coded("reason")
     meaning = np.array([Decision[word.upper()] for word in words], np.uint8)
-    wins = table.column("wins").to_numpy() if "wins" in table.column_names else np.zeros(len(place), np.int32)
+
+    def numbers(name: str) -> NDArray[Any] | None:
+        return table.column(name).to_numpy()[place] if name in table.column_names else None
+
+    wins = numbers("wins")
     return Result(
         ListedNames(table.column("column").cast(pa.large_string()).combine_chunks().take(pa.array(place))),
         facts,
         table.column("draws").to_numpy()[place],
         table.column("score").to_numpy()[place],
-        wins[place],
+        np.zeros(len(place), np.int32) if wins is None else wins,
         Verdicts(meaning[decision], reason, tuple(reasons)),
+        numbers("p"),
+        numbers("q"),
     )

@@ -45,7 +45,20 @@ def _compile_trees() -> None:
     sample_with_replacement(state, 4, rows)
 
 
-FAMILIES = {"text": _compile_text, "trees": _compile_trees}
+def _compile_snowball() -> None:
+    from fernwood.kernels.examining import Contexts, examine_pairs, fill_components, permute_codes, weigh_codes
+
+    codes = np.arange(4, dtype=np.uint8).reshape(1, 4)
+    amounts = np.empty((1, 256))
+    weigh_codes(codes, np.ones(4), amounts)
+    permute_codes(codes, np.ones(1, np.uint64), codes)
+    one, table = np.zeros(1, np.int64), np.empty((1, 256, 2), np.float32)
+    fill_components(amounts, np.zeros(1, np.bool_), one, one, table)
+    contexts = Contexts(np.zeros((1, 4), np.uint32), np.ones((1, 2), np.float32), np.ones((1, 4), np.float32), 2)
+    examine_pairs(codes, one, table, contexts, np.zeros((1, 1), np.float32))
+
+
+FAMILIES = {"text": _compile_text, "trees": _compile_trees, "snowball": _compile_snowball}
 
 
 def load_family(family: str) -> None:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from fernwood.budget import shown_size
 from fernwood.errors import BudgetError
 
-__all__ = ["SearchPlan", "plan_draws"]
+__all__ = ["SearchPlan", "plan_draws", "plan_waves"]
 
 _LEDGER_BYTES = 200
 """For every column of the table: kinds, checksums, order, the evidence twice over, and what deciding takes."""
@@ -17,14 +17,20 @@ _SPARE_BYTES = 20 * 10**6
 """For what is not counted: interpreter objects, thread stacks, buffers of reads, what Arrow keeps of records."""
 
 
+_BLOCK_BYTES = 2**21
+_COMPONENT_BYTES = 8000
+"""For every column of a block: what its codes stand for, how often they occur, and its scores."""
+_SHADOWS = 20_000
+
+
 class SearchPlan(NamedTuple):
     """What a search takes, in bytes beyond what the process holds already.
 
     Attributes
     ----------
     ledger : for all columns of the table, whatever the draws
-    round_ : scores of the draws of one round
-    worker : codes and trees of one thread
+    round_ : scores of the draws of one round, or contexts and shadows of one wave
+    worker : codes, and trees or components, of one thread
     n_threads : that fit into the budget
     held : by the table itself, where it was brought into memory under the same budget
     """
@@ -78,14 +84,40 @@ def plan_draws(
     # Codes as they come and once more row by row; the best threshold of a column is found over 256 codes by class.
     worker = 2 * (q + 1) * n_rows + _ROW_BYTES * n_rows + 8 * 256 * n_classes
     plan = SearchPlan(ledger, round_, worker, n_threads, held)
+    return _within(plan, budget, f"{n_columns:,} columns and draws of {q:,} x {n_rows:,} codes", ", or a smaller q")
+
+
+def plan_waves(
+    n_rows: int, n_columns: int, n_classes: int, n_contexts: int, n_threads: int, budget: int | None, *, held: int = 0
+) -> SearchPlan:
+    """The plan for a snowball, whose threads examine a block of columns each in all contexts of a wave.
+
+    The parameters are those of `plan_draws`; `n_contexts` is the most contexts there are at a time.
+
+    Examples
+    --------
+    >>> plan_waves(1000, 20_000, 2, 256, n_threads=8, budget=250_000_000).n_threads
+    8
+    """
+    ledger = _LEDGER_BYTES * n_columns
+    # Cell and weight of every row in every context as they are made, and scores of shadows before and after judging.
+    round_ = n_contexts * (24 * n_rows + 8 * _SHADOWS)
+    # A block of codes with the components of its columns, and 64 lanes of numbers for every row.
+    worker = 2 * _BLOCK_BYTES + _COMPONENT_BYTES * max(1, _BLOCK_BYTES // n_rows) + 4 * 64 * n_rows + 256 * n_classes
+    plan = SearchPlan(ledger, round_, worker, n_threads, held)
+    return _within(plan, budget, f"{n_columns:,} columns of {n_rows:,} rows")
+
+
+def _within(plan: SearchPlan, budget: int | None, what: str, way_out: str = "") -> SearchPlan:
+    """The plan with as many threads as the budget allows; none at all is refused."""
     if budget is None or plan.total <= budget:
         return plan
-    fitting = (budget - plan._replace(n_threads=0).total) // worker
+    fitting = (budget - plan._replace(n_threads=0).total) // plan.worker
     if fitting < 1:
         least = plan._replace(n_threads=1).total
         raise BudgetError(
-            f"a memory budget of {shown_size(budget)} is too small for {n_columns:,} columns and draws of {q:,} x "
-            f"{n_rows:,} codes; at least {shown_size(least)} would do, or a smaller q",
+            f"a memory budget of {shown_size(budget)} is too small for {what}; "
+            f"at least {shown_size(least)} would do{way_out}",
             least,
         )
-    return plan._replace(n_threads=min(n_threads, int(fitting)))
+    return plan._replace(n_threads=min(plan.n_threads, int(fitting)))
