@@ -13,7 +13,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -25,10 +25,12 @@ from fernwood.sources.base import Kind
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from fernwood.kernels.histograms import Target
+    from fernwood.kernels.tables import Rules
     from fernwood.learner.settings import TreeSettings
     from fernwood.learner.target import TreeTarget
 
-__all__ = ["Tree", "bootstrap", "grow", "leaves", "predict_shares", "predict_values"]
+__all__ = ["Ground", "Tree", "bootstrap", "grow", "grow_on", "lay_out", "leaves", "predict_shares", "predict_values"]
 
 Tree = Nodes
 """A grown tree: flat arrays, whose columns are places in the subspace it grew on."""
@@ -68,6 +70,28 @@ def grow(
     -----
     Peak memory: as much as `codes`, and some 200 bytes a row. The lock of the interpreter is free meanwhile.
     """
+    return grow_on(lay_out(codes, target, settings, kinds, addresses), state, rows)
+
+
+class Ground(NamedTuple):
+    """What many trees can grow on: codes and target, checked once, and the columns in the order they are looked at."""
+
+    codes: NDArray[np.uint8]
+    order: NDArray[np.int32]
+    categories: NDArray[np.bool_]
+    target: Target
+    rules: Rules
+    every_row: NDArray[np.int32]
+
+
+def lay_out(
+    codes: NDArray[np.uint8],
+    target: TreeTarget,
+    settings: TreeSettings,
+    kinds: ArrayLike | None = None,
+    addresses: ArrayLike | None = None,
+) -> Ground:
+    """Check what trees are to grow on; see `grow` for the parameters."""
     n_columns, n_rows = _shape(codes)
     if target.n_rows != n_rows:
         raise TargetError(
@@ -78,9 +102,15 @@ def grow(
         right = "entropy or gini" if target.kernel.classes else "variance"
         raise ParameterError(f"criterion is {settings.criterion!r} and the target is {what}; use {right}")
     categories, order = _kinds_and_order(n_columns, kinds, addresses)
-    chosen = _chosen_rows(n_rows, target, rows)
-    rules = settings.rules(n_columns)
-    tree: Tree = grow_tree(codes, order, categories, target.kernel, rules, chosen, np.array(state, np.uint64))
+    every_row = _chosen_rows(n_rows, target.kernel, None)
+    return Ground(codes, order, categories, target.kernel, settings.rules(n_columns), every_row)
+
+
+def grow_on(ground: Ground, state: NDArray[np.uint64], rows: ArrayLike | None = None) -> Tree:
+    """Grow one more tree on the same ground; `state` and `rows` are those of `grow`."""
+    codes, order, categories, target, rules, every_row = ground
+    chosen = every_row if rows is None else _chosen_rows(codes.shape[1], target, rows)
+    tree: Tree = grow_tree(codes, order, categories, target, rules, chosen, np.array(state, np.uint64))
     return tree
 
 
@@ -92,12 +122,12 @@ def _shape(codes: NDArray[np.uint8]) -> tuple[int, int]:
     return codes.shape[0], codes.shape[1]
 
 
-def _chosen_rows(n_rows: int, target: TreeTarget, rows: ArrayLike | None) -> NDArray[np.int32]:
-    if rows is None and not target.kernel.weighted:
+def _chosen_rows(n_rows: int, target: Target, rows: ArrayLike | None) -> NDArray[np.int32]:
+    if rows is None and not target.weighted:
         return np.arange(n_rows, dtype=np.int32)
     chosen = np.arange(n_rows, dtype=np.int32) if rows is None else np.array(rows, np.int32)
-    if target.kernel.weighted:
-        chosen = chosen[target.kernel.weights[chosen] > 0]
+    if target.weighted:
+        chosen = chosen[target.weights[chosen] > 0]
     if len(chosen) == 0 or chosen.min() < 0 or chosen.max() >= n_rows:
         raise ParameterError(
             f"there are {len(chosen)} rows of positive weight to grow on, numbered below {n_rows}; give some"

@@ -16,7 +16,7 @@ from fernwood.importance.trees import impurity_decrease, out_of_sample_decrease,
 from fernwood.kernels.drawing import deal_probe
 from fernwood.learner.rows import DrawnRows, RowSampling
 from fernwood.learner.settings import TreeSettings, is_integer
-from fernwood.learner.trees import Tree, grow
+from fernwood.learner.trees import Tree, grow_on, lay_out
 from fernwood.search.subspace import Scores
 
 if TYPE_CHECKING:
@@ -31,6 +31,8 @@ Importance = Literal["impurity", "out-of-sample", "permutation"]
 
 # Addresses below the seed; draws have 0.
 _FIT, _ROWS, _PERMUTATION = range(1, 4)
+
+_ALL_ROWS = DrawnRows(None, np.empty(0, np.int32))
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,19 +123,12 @@ class TreeFits:
         if probed:
             addresses[-1] = states[-1, 0]
             kinds[-1] = kinds[deal_probe(states[-1], codes, self._counted)]
+        ground = lay_out(codes, self._target, self._settings.tree, kinds, addresses)
         total = np.zeros(len(codes))
         trees = []
         for number in range(self._settings.n_trees):
             rows = self._rows(draw, number)
-            tree = grow(
-                codes,
-                self._target,
-                self._settings.tree,
-                state=states[number],
-                kinds=kinds,
-                addresses=addresses,
-                rows=rows.grown,
-            )
+            tree = grow_on(ground, states[number], rows.grown)
             total += self._importance(tree, codes, rows, addresses, (draw, number))
             if self._settings.keep_trees:
                 trees.append(tree)
@@ -141,6 +136,8 @@ class TreeFits:
         return Scores(total[: len(columns)], float(total[-1]) if probed else 0.0, tuple(trees))
 
     def _rows(self, draw: int, number: int) -> DrawnRows:
+        if not self._settings.rows.leaves_some_out:
+            return _ALL_ROWS
         drawn = self._settings.rows.draw(len(self._counted), self._seed, _ROWS, draw, number)
         return DrawnRows(None if drawn.grown is None else self._counted[drawn.grown], self._counted[drawn.left_out])
 
