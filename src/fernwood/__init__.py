@@ -18,7 +18,7 @@ if TYPE_CHECKING:
         TargetError,
     )
     from fernwood.models import SubspaceForestClassifier, SubspaceForestRegressor
-    from fernwood.selectors import SubspaceSelector
+    from fernwood.selectors import SnowballSelector, SubspaceSelector
     from fernwood.store import Store, ingest, open_store as open  # noqa: A004
 
 # Public names and where they live; a name is loaded when it is first used (PEP 562), so that importing is light.
@@ -27,6 +27,7 @@ _HOMES = {
     "FernwoodError": "fernwood.errors",
     "FernwoodWarning": "fernwood.errors",
     "ParameterError": "fernwood.errors",
+    "SnowballSelector": "fernwood.selectors",
     "SourceError": "fernwood.errors",
     "Store": "fernwood.store",
     "StoreError": "fernwood.errors",
@@ -44,6 +45,7 @@ __all__ = [
     "FernwoodError",
     "FernwoodWarning",
     "ParameterError",
+    "SnowballSelector",
     "SourceError",
     "Store",
     "StoreError",

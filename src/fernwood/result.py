@@ -50,6 +50,7 @@ class Facts:
     parameters : of the search, as far as the answer depends on them
     fingerprint : of the data
     advice : what would make weak columns visible
+    unit : what is counted by `n_draws`: draws, or waves
     versions : of Fernwood and of the libraries that the numbers come from
     """
 
@@ -66,6 +67,7 @@ class Facts:
     parameters: dict[str, Any]
     fingerprint: str
     advice: str = "more rows, more trees a draw or a smaller q make weak columns visible"
+    unit: str = "draws"
     versions: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -184,7 +186,7 @@ class Result:
         facts = self.facts
         said = (
             f"no column is confirmed: {self.n_examined:,} of {facts.n_usable:,} usable columns were examined, "
-            f"in {self.median_draws:g} draws each (median)"
+            f"in {self.median_draws:g} {'draws' if self.p is None else 'contexts'} each (median)"
         )
         if not self.n_examined:
             return f"{said}; let the search make more draws"

@@ -20,12 +20,13 @@ import fernwood
 from fernwood.kernels.ready import ensure_compiled
 
 SRC = [sys.executable, "-c", "from fernwood.cli import main; main()"]
-QUICK = ("--draws", 40, "--q", 10, "--trees", 3, "--seed", 1)
+QUICK = ("--method", "subspace", "--draws", 40, "--q", 10, "--trees", 3, "--seed", 1)
 
 
 @pytest.fixture(scope="session", autouse=True)
 def _trees_compiled() -> None:
     ensure_compiled("trees")
+    ensure_compiled("snowball")
 
 
 @pytest.fixture
@@ -67,6 +68,30 @@ def test_from_a_table_to_an_export(run: Any, table: Path, tmp_path: Path) -> Non
     assert len(decided) == 32
     assert decided["g3"] == decided["g7"] == "confirmed"
     assert decided["flat"] == "unexamined"
+
+
+def test_the_default_is_the_snowball(run: Any, table: Path) -> None:
+    done = run("select", table.name, "--target", "sick", "--seed", 0, "--out", "r")
+    assert done.code == 0, done.err
+    assert "told by itself" in done.out
+    assert "false discovery rate 0.1" in done.out
+    rows = json.loads(run("export", "r", "--to", "json").out)
+    assert list(rows[0]) == ["column", "position", "decision", "reason", "draws", "score", "p", "q"]
+    assert {row["column"] for row in rows if row["decision"] == "confirmed"} == {"g3", "g7"}
+    assert all(0 < row["p"] <= 1 for row in rows)
+    said = json.loads(run("resume", "r", "--json").out)
+    assert (said["method"], said["parameters"]["fdr"]) == ("snowball", 0.1)
+    assert sorted(said["confirmed"]) == ["g3", "g7"]
+
+
+def test_the_snowball_keeps_its_budget(run_fresh: Any, tmp_path: Path) -> None:
+    fernwood.datasets.make_madelon(200, 20_000, class_sep=2.0, random_state=0, out=tmp_path / "wide.fern")
+    small = run_fresh("select", "wide.fern", "--memory", "150MB")
+    assert small.code == 2
+    least = small.err.split("at least ")[1].split()[0]
+    done = run_fresh("select", "wide.fern", "--memory", f"{float(least) * 1.02}MB", "--json")
+    assert done.code == 0, done.err
+    assert done.peak <= json.loads(done.out)["machine"]["memory"]
 
 
 def test_forms_of_an_export_agree(run: Any, table: Path, tmp_path: Path) -> None:
@@ -113,7 +138,7 @@ def test_json_says_all_that_people_read(run: Any, table: Path) -> None:
 def test_nothing_found_says_why(run: Any, tmp_path: Path) -> None:
     rng = np.random.default_rng(1)
     np.save(tmp_path / "n.npy", np.c_[rng.standard_normal((60, 8)), np.arange(60) % 2])
-    done = run("select", "n.npy", "--target", 8, "--draws", 5, "--q", 4, "--seed", 0)
+    done = run("select", "n.npy", "--target", 8, "--method", "subspace", "--draws", 5, "--q", 4, "--seed", 0)
     assert done.code == 0
     assert "0 confirmed" in done.out
     assert "no column is confirmed: " in done.out
@@ -125,7 +150,7 @@ def test_a_regression_and_a_drop(run: Any, tmp_path: Path) -> None:
     x = rng.standard_normal((150, 10))
     np.save(tmp_path / "x.npy", x)
     np.save(tmp_path / "y.npy", 3 * x[:, 2] + rng.standard_normal(150))
-    done = run("select", "x.npy", "--target", "y.npy", "--drop", "x9", "--json", *QUICK[:2], "--seed", 0)
+    done = run("select", "x.npy", "--target", "y.npy", "--drop", "x9", "--json", *QUICK[:4], "--seed", 0)
     said = json.loads(done.out)
     assert (said["task"], said["n_columns"]) == ("regression", 9)
     assert "x2" in said["confirmed"]
@@ -154,7 +179,7 @@ def wait_for(path: Path, process: subprocess.Popen[str]) -> None:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_stopped_and_resumed_is_as_in_one_go(run: Any, table: Path, tmp_path: Path, number: int) -> None:
     run("ingest", table.name, "--target", "sick", "--out", "s.fern", "--quiet")
-    long = ("--draws", 6000, "--q", 10, "--trees", 2, "--seed", 3)
+    long = ("--method", "subspace", "--draws", 6000, "--q", 10, "--trees", 2, "--seed", 3)
     process = start(tmp_path, "select", "s.fern", "--out", "r", *long)
     wait_for(tmp_path / "r" / "checkpoint.npz", process)
     process.send_signal(number)
@@ -176,7 +201,7 @@ def test_stopped_and_resumed_is_as_in_one_go(run: Any, table: Path, tmp_path: Pa
 
 def test_killed_and_resumed_is_as_in_one_go(run: Any, table: Path, tmp_path: Path) -> None:
     run("ingest", table.name, "--target", "sick", "--out", "s.fern", "--quiet")
-    long = ("--draws", 5000, "--q", 10, "--trees", 2, "--seed", 4)
+    long = ("--method", "subspace", "--draws", 5000, "--q", 10, "--trees", 2, "--seed", 4)
     process = start(tmp_path, "select", "s.fern", "--out", "r", *long)
     wait_for(tmp_path / "r" / "checkpoint.npz", process)
     process.kill()
@@ -188,7 +213,9 @@ def test_killed_and_resumed_is_as_in_one_go(run: Any, table: Path, tmp_path: Pat
 
 
 def test_stopped_without_a_run_keeps_the_answer_but_nothing_to_go_on_with(table: Path, tmp_path: Path) -> None:
-    process = start(tmp_path, "select", table.name, "--target", "sick", "--draws", 10**6, "--q", 5)
+    process = start(
+        tmp_path, "select", table.name, "--target", "sick", "--method", "subspace", "--draws", 10**6, "--q", 5
+    )
     assert process.stderr is not None
     line = process.stderr.readline()
     while "searching" not in line:
@@ -229,14 +256,17 @@ def test_a_moved_store_is_asked_for(run: Any, table: Path, tmp_path: Path) -> No
         (["t.csv"], "--target is not given; name the column"),
         (["t.csv", "--target", "sic"], "there is no target 'sic'"),
         (["nothing.csv", "--target", "y"], "nothing.csv"),
-        (["t.csv", "--target", "sick", "--alpha", "2"], "alpha is 2.0; it is a share"),
-        (["t.csv", "--target", "sick", "--q", "0"], "q is 0; give a number of columns"),
-        (["t.csv", "--target", "sick", "--draws", "0"], "n_iter is 0; it must be an integer from 1 on"),
-        (["t.csv", "--target", "sick", "--trees", "0"], "n_trees is 0"),
+        (["t.csv", "--target", "sick", "--method", "subspace", "--alpha", "2"], "alpha is 2.0; it is a share"),
+        (["t.csv", "--target", "sick", "--method", "subspace", "--q", "0"], "q is 0; give a number of columns"),
+        (
+            ["t.csv", "--target", "sick", "--method", "subspace", "--draws", "0"],
+            "n_iter is 0; it must be an integer from 1 on",
+        ),
+        (["t.csv", "--target", "sick", "--method", "subspace", "--trees", "0"], "n_trees is 0"),
         (["t.csv", "--target", "sick", "--jobs", "-1"], "--jobs is -1; give a number of threads"),
         (["t.csv", "--target", "sick", "--seed", "-1"], "random_state is -1"),
         (["t.csv", "--target", "sick", "--max-features", "many"], "--max-features is 'many'; give a number"),
-        (["t.csv", "--target", "sick", "--importance", "permutation"], "give max_samples=0.7"),
+        (["t.csv", "--target", "sick", "--method", "subspace", "--importance", "permutation"], "give max_samples=0.7"),
         (["t.csv", "--target", "sick", "--memory", "3MB"], "--memory 3.0 MB is too small"),
         (
             ["t.csv", "--target", "sick", "--columns", "flat", "--columns", "g1"],
@@ -244,6 +274,8 @@ def test_a_moved_store_is_asked_for(run: Any, table: Path, tmp_path: Path) -> No
         ),
         (["t.csv", "--target", "sick", "--out", "there"], "exists and is not a run"),
         (["t.csv", "--target", "sick", "--method", "magic"], "'magic' is not"),
+        (["t.csv", "--target", "sick", "--fdr", "1.5"], "fdr is 1.5; it is a rate: give a number between 0 and 1"),
+        (["t.csv", "--target", "sick", "--trees", "3"], "--trees is for random subspaces; add --method subspace"),
     ],
 )
 def test_bad_input_gets_one_sentence(run: Any, table: Path, tmp_path: Path, arguments: list[str], words: str) -> None:
@@ -289,7 +321,22 @@ def test_hostile_names_stay_text(run: Any, tmp_path: Path) -> None:
 
     columns = {name: x[:, i] for i, name in enumerate(names)}
     pq.write_table(pa.table({**columns, "y": (x[:, 0] > 0).astype(int)}), tmp_path / "h.parquet")
-    done = run("select", "h.parquet", "--target", "y", "--draws", 20, "--seed", 0, "--out", "r", "--q", 4)
+    done = run(
+        "select",
+        "h.parquet",
+        "--target",
+        "y",
+        "--method",
+        "subspace",
+        "--draws",
+        20,
+        "--seed",
+        0,
+        "--out",
+        "r",
+        "--q",
+        4,
+    )
     assert done.code == 0, done.err
     assert "[red]a[/red]" in done.out
     run("export", "r", "--to", "csv", "--output", "d.csv")
@@ -299,9 +346,11 @@ def test_hostile_names_stay_text(run: Any, tmp_path: Path) -> None:
 def test_inside_the_budget(run_fresh: Any, tmp_path: Path) -> None:
     """Half a million columns: the ledger grows with the table, and is part of what was promised."""
     fernwood.datasets.make_madelon(60, 300_000, random_state=0, out=tmp_path / "wide.fern")
-    small = run_fresh("select", "wide.fern", "--memory", "150MB", "--draws", 5)
+    small = run_fresh("select", "wide.fern", "--memory", "150MB", "--method", "subspace", "--draws", 5)
     assert small.code == 2
     least = next(word for word in small.err.split("at least ")[1].split())
-    done = run_fresh("select", "wide.fern", "--memory", f"{float(least) * 1.02}MB", "--draws", 5, "--json")
+    done = run_fresh(
+        "select", "wide.fern", "--memory", f"{float(least) * 1.02}MB", "--method", "subspace", "--draws", 5, "--json"
+    )
     assert done.code == 0, done.err
     assert done.peak <= json.loads(done.out)["machine"]["memory"]

@@ -12,7 +12,7 @@ from fernwood.importance.trees import impurity_decrease
 from fernwood.learner.rows import RowSampling
 from fernwood.learner.settings import TreeSettings
 from fernwood.learner.target import store_target
-from fernwood.learner.trees import grow
+from fernwood.learner.trees import lay_out
 from fernwood.search import fitting
 from fernwood.search.fitting import FitSettings, TreeFits
 from fernwood.store import Store
@@ -89,11 +89,11 @@ def test_the_probe_is_a_column_of_the_draw_dealt_anew(monkeypatch: pytest.Monkey
     store, columns = store_of(), np.array([0, 3, 5, 10])
     seen = []
 
-    def spy(codes: np.ndarray, *args, **options):
-        seen.append((codes.copy(), options["kinds"], options["addresses"]))
-        return grow(codes, *args, **options)
+    def spy(codes: np.ndarray, target: object, settings: object, kinds: np.ndarray, addresses: np.ndarray):
+        seen.append((codes.copy(), kinds, addresses))
+        return lay_out(codes, target, settings, kinds, addresses)
 
-    monkeypatch.setattr(fitting, "grow", spy)
+    monkeypatch.setattr(fitting, "lay_out", spy)
     models = set()
     for draw in range(12):
         fits(store, FitSettings(TREE))(columns, draw)
@@ -147,7 +147,7 @@ def test_a_probe_holds_values_of_rows_that_count(monkeypatch: pytest.MonkeyPatch
     table[:30] += 10
     store = store_of(table, weights=weights)
     seen = []
-    monkeypatch.setattr(fitting, "grow", lambda codes, *args, **kw: seen.append(codes) or grow(codes, *args, **kw))
+    monkeypatch.setattr(fitting, "lay_out", lambda codes, *args: seen.append(codes) or lay_out(codes, *args))
     fits(store, FitSettings(TREE))(np.arange(12), 0)
     probe = seen[0][-1]
     assert any(np.array_equal(np.sort(probe[30:]), np.sort(column[30:])) for column in seen[0][:-1])

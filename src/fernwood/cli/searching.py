@@ -20,8 +20,8 @@ from fernwood.run.view import ProgressView
 if TYPE_CHECKING:
     from fernwood.result import Result
     from fernwood.run.directory import RunDirectory
+    from fernwood.search.methods import Settings
     from fernwood.search.selecting import Selection
-    from fernwood.search.settings import SubspaceSettings
     from fernwood.store.base import Store
 
 __all__ = ["SearchCommand"]
@@ -53,9 +53,7 @@ class SearchCommand:
         self._as_json = as_json
         self._started = time.monotonic()
 
-    def search(
-        self, store: Store, settings: SubspaceSettings, seed: int, directory: RunDirectory | None = None
-    ) -> Result:
+    def search(self, store: Store, settings: Settings, seed: int, directory: RunDirectory | None = None) -> Result:
         """Search a store, keep what comes of it in the run, and show it; when stopped early, exit with code 3."""
         if directory is None:
             selection = self._selection(store, settings, seed, None)
@@ -74,25 +72,24 @@ class SearchCommand:
                 if directory is not None
                 else "nothing is kept to go on with; --out RUN would keep it"
             )
-            _leave(f"stopped after {facts.n_draws:,} of {facts.n_planned:,} draws; {way_on}")
+            _leave(f"stopped after {facts.n_draws:,} of {facts.n_planned:,} {facts.unit}; {way_on}")
         return selection.result
 
-    def _selection(
-        self, store: Store, settings: SubspaceSettings, seed: int, directory: RunDirectory | None
-    ) -> Selection:
+    def _selection(self, store: Store, settings: Settings, seed: int, directory: RunDirectory | None) -> Selection:
         from fernwood.kernels.families import load_family
         from fernwood.kernels.ready import ensure_compiled
-        from fernwood.search.selecting import select_by_subspaces
+        from fernwood.search.methods import method_of, select
 
         keep_pandas_out()
-        ensure_compiled("trees")
-        load_family("trees")
+        family = "snowball" if method_of(settings) == "snowball" else "trees"
+        ensure_compiled(family)
+        load_family(family)
         # What is resident now (interpreter, libraries, compiled code) is part of what the user allows.
         held = resident()
         with ProgressView(quiet=self.silent) as view, warnings.catch_warnings(record=True) as notes:
             warnings.simplefilter("always", FernwoodWarning)
             try:
-                selection = select_by_subspaces(
+                selection = select(
                     store,
                     settings,
                     seed,
@@ -129,9 +126,12 @@ class SearchCommand:
         if reason := result.why_nothing():
             typer.echo(printable(reason))
         limit = f" of {shown_size(self._total)}" if self._total else ""
+        if facts.method == "snowball":
+            effort = f"false discovery rate {facts.parameters['fdr']:g}, {result.median_draws:g} contexts a column"
+        else:
+            effort = f"{facts.n_draws:,} draws of {facts.parameters['q']:,} columns, {result.median_draws:g} a column"
         typer.echo(
-            f"{facts.n_draws:,} draws of {facts.parameters['q']:,} columns, {result.median_draws:g} a column (median), "
-            f"seed {facts.seed}; {took:.1f} s, peak memory {shown_size(peak_resident())}{limit}"
+            f"{effort} (median), seed {facts.seed}; {took:.1f} s, peak memory {shown_size(peak_resident())}{limit}"
         )
         if directory is not None:
             where = printable(str(directory.path))
@@ -146,20 +146,26 @@ def _print_table(result: Result) -> None:
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
     table.add_column("column", overflow="fold")
     table.add_column("decision")
-    table.add_column("importance", justify="right")
-    if result.facts.against:
-        table.add_column(f"above the {result.facts.against}", justify="right")
-    table.add_column("draws", justify="right")
+    tested = result.p is not None
+    for heading in ("p", "q", "told") if tested else _headings(result):
+        table.add_column(heading, justify="right" if heading != "told" else "left")
     chosen = result.order[: len(result.confirmed) + len(result.tentative)]
     for row in result.to_table(chosen[:_SHOWN_COLUMNS]).to_pylist():
-        cells = [Text(printable(row["column"])), row["decision"], f"{row['score']:.4f}"]
-        if result.facts.against:
-            cells.append(f"{100 * row['wins'] / row['draws']:.1f} %")
-        table.add_row(*cells, f"{row['draws']:,}")
+        first = (Text(printable(row["column"])), row["decision"])
+        if tested:
+            table.add_row(*first, f"{row['p']:.1e}", f"{row['q']:.1e}", row["reason"].split(",")[0])
+            continue
+        wins = [f"{100 * row['wins'] / row['draws']:.1f} %"] if result.facts.against else []
+        table.add_row(*first, f"{row['score']:.4f}", *wins, f"{row['draws']:,}")
     console = Console()
     console.print(table)
     if len(chosen) > _SHOWN_COLUMNS:
         console.print(f"… and {len(chosen) - _SHOWN_COLUMNS:,} more")
+
+
+def _headings(result: Result) -> list[str]:
+    against = [f"above the {result.facts.against}"] if result.facts.against else []
+    return ["importance", *against, "draws"]
 
 
 def _leave(sentence: str) -> NoReturn:

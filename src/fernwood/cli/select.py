@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from contextlib import ExitStack
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Literal, cast
 
@@ -16,11 +17,14 @@ from fernwood.cli.searching import SearchCommand
 from fernwood.errors import ParameterError, StoreError, shown
 
 _TASKS = Literal["classification", "regression"]
-_METHODS = Literal["subspace"]
+_METHODS = Literal["snowball", "subspace"]
 _LEARNERS = Literal["extra", "cart", "random"]
 _RULES = Literal["probe", "importance"]
 _IMPORTANCES = Literal["impurity", "out-of-sample", "permutation"]
-_SEARCHING, _TABLE = "How to search", "How to read a table (a store has this settled)"
+_SEARCHING, _TABLE = (
+    "How to search with random subspaces (--method subspace)",
+    "How to read a table (a store has this settled)",
+)
 
 _MEMORY = typer.Option(help="The most memory the process may take, such as 512MB.")
 _JOBS = typer.Option(help="Threads; 0 is one for every processor. The answer does not depend on it.")
@@ -43,7 +47,8 @@ def select_command(
     table: Annotated[Path, typer.Argument(help="A table as for `fernwood ingest`, or a store, NAME.fern.")],
     target: Annotated[str, typer.Option(help="A column's name or position, or a file with one column.")] = "",
     memory: Annotated[str, _MEMORY] = "",
-    method: Annotated[_METHODS, typer.Option(help="Random subspaces, for now.")] = "subspace",
+    method: Annotated[_METHODS, typer.Option(help="Every column in context, or random subspaces.")] = "snowball",
+    fdr: Annotated[float, typer.Option(help="Snowball: the false discovery rate.")] = 0.1,
     out: Annotated[Path | None, typer.Option(help="A directory to make for the run: resumable, exportable.")] = None,
     seed: Annotated[int | None, typer.Option(help="Same data, same options, same seed: the same answer.")] = None,
     jobs: Annotated[int, _JOBS] = 0,
@@ -77,10 +82,11 @@ def select_command(
     from fernwood import seeds
     from fernwood.run.directory import STORE_NAME, RunDirectory, RunManifest
     from fernwood.search.settings import SubspaceSettings
+    from fernwood.search.snowball import SnowballSettings
     from fernwood.store import open_store
     from fernwood.store.manifest import is_store
 
-    settings = SubspaceSettings(
+    subspace = SubspaceSettings(
         q=q,
         alpha=alpha,
         n_iter=draws,
@@ -95,6 +101,12 @@ def select_command(
         max_samples=max_samples,
         importance=importance,
     )
+    settings = subspace if method == "subspace" else SnowballSettings(fdr=fdr)
+    if method != "subspace" and subspace != SubspaceSettings():
+        changed = next(
+            name for name in asdict(subspace) if getattr(subspace, name) != getattr(SubspaceSettings(), name)
+        )
+        raise ParameterError(f"{_option(changed)} is for random subspaces; add --method subspace, or leave it out")
     number = seeds.entropy(seed)
     command = SearchCommand(memory, jobs, quiet=quiet, as_json=as_json)
     settled = {"--target": target, "--task": task, "--weights": weights, "--columns": columns, "--drop": drop}
@@ -153,11 +165,11 @@ def resume_command(
     Example: fernwood resume genes.run
     """
     from fernwood.run.directory import RunDirectory
-    from fernwood.search.settings import SubspaceSettings
+    from fernwood.search.methods import settings_of
     from fernwood.store import open_store
 
     directory = RunDirectory.open(run)
-    settings = SubspaceSettings.from_json(directory.manifest.parameters)
+    settings = settings_of(directory.manifest.method, directory.manifest.parameters)
     path = store or directory.store_path
     with open_store(path) as opened:
         if opened.fingerprint != directory.manifest.fingerprint:
@@ -167,6 +179,11 @@ def resume_command(
             )
         command = SearchCommand(memory, jobs, quiet=quiet, as_json=as_json)
         command.search(opened, settings, directory.manifest.seed, directory)
+
+
+def _option(field: str) -> str:
+    """The option that sets a field of the settings."""
+    return "--" + {"n_iter": "draws", "n_trees": "trees"}.get(field, field).replace("_", "-")
 
 
 def _as_features(text: str) -> int | float | Literal["sqrt", "log2"] | None:

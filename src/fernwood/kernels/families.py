@@ -54,7 +54,8 @@ def _compile_snowball() -> None:
     permute_codes(codes, np.ones(1, np.uint64), codes)
     one, table = np.zeros(1, np.int64), np.empty((1, 256, 2), np.float32)
     fill_components(amounts, np.zeros(1, np.bool_), one, one, table)
-    contexts = Contexts(np.zeros((1, 4), np.uint32), np.ones((1, 2), np.float32), np.ones((1, 4), np.float32), 2)
+    rows, start = np.arange(4, dtype=np.uint32).reshape(1, 4), np.array([[0, 2, 4]], np.uint32)
+    contexts = Contexts(rows, start, np.ones((1, 2), np.float32), np.ones((1, 4), np.float32), 2)
     examine_pairs(codes, one, table, contexts, np.zeros((1, 1), np.float32))
 
 

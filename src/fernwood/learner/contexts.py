@@ -48,17 +48,18 @@ def divided(target: TreeTarget, cells: NDArray[np.int64]) -> Contexts:
     kernel = target.kernel
     n_classes = len(target.classes) if kernel.classes else 1
     n_cells = (int(cells.max()) + 1) * n_classes
-    weights = kernel.weights.astype(np.float32)
-    cell = (cells * n_classes + (kernel.labels if kernel.classes else 0)).astype(np.uint32)
-    size = np.stack([np.bincount(c, kernel.weights, n_cells) for c in cell]).astype(np.float32)
-    if kernel.classes:
-        weight = np.repeat(weights[None], len(cells), axis=0)
-    else:
-        sums = [np.bincount(c, kernel.weights * kernel.values, n_cells) for c in cell]
-        means = np.stack(sums) / np.maximum(size, np.finfo(np.float32).tiny)
-        residuals = kernel.values - np.take_along_axis(means, cell.astype(np.int64), axis=1)
-        weight = (kernel.weights * residuals).astype(np.float32)
-    return Contexts(cell, size, weight, n_classes)
+    inside = cells * n_classes + (kernel.labels if kernel.classes else 0)
+    rows = np.argsort(inside, axis=1, kind="stable").astype(np.uint32)
+    start = np.zeros((len(cells), n_cells + 1), np.uint32)
+    start[:, 1:] = np.cumsum([np.bincount(c, minlength=n_cells) for c in inside], axis=1)
+    size = np.stack([np.bincount(c, kernel.weights, n_cells) for c in inside])
+    weight = np.broadcast_to(kernel.weights, inside.shape)
+    if not kernel.classes:
+        sums = np.stack([np.bincount(c, kernel.weights * kernel.values, n_cells) for c in inside])
+        means = sums / np.maximum(size, np.finfo(np.float64).tiny)
+        weight = kernel.weights * (kernel.values - np.take_along_axis(means, inside, axis=1))
+    ordered = np.take_along_axis(weight, rows.astype(np.int64), axis=1).astype(np.float32)
+    return Contexts(rows, start, size.astype(np.float32), ordered, n_classes)
 
 
 def without_context(target: TreeTarget) -> Contexts:

@@ -1,7 +1,7 @@
 """Columns against shadows: from scores in many contexts to one p-value a column, and which columns that finds.
 
-A shadow is a column with its values dealt anew to the rows: it looks like the column and says nothing. Columns and shadows are
-treated alike throughout, so that a column that says nothing is one more shadow.
+A shadow is a column with its values dealt anew to the rows: it looks like the column and says nothing. Columns and
+shadows are treated alike throughout, so that a column that says nothing is one more shadow.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ def combined(
 ) -> NDArray[np.float64]:
     """One number for the evidence of many contexts: minus the logarithm of the harmonic mean of their p.
 
-    The harmonic mean holds whatever the contexts have to do with each other (Wilson 2019), and one context that tells much
-    is enough.
+    The harmonic mean holds whatever the contexts have to do with each other (Wilson 2019), and one context that tells
+    much is enough.
 
     Parameters
     ----------

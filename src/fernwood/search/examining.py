@@ -22,7 +22,8 @@ __all__ = ["Examiner", "Shadows", "draw_shadows"]
 
 _BLOCK_BYTES = 2**21
 """Codes that a thread looks at together: some thousand short columns, and few enough to stay in a cache."""
-_SHADOWS_A_KIND = 4000
+_EVEN_ENOUGH = 4  # as a power of two
+_SHADOWS_A_KIND = 2000
 _MOST_SHADOWS = 20_000
 
 
@@ -85,13 +86,14 @@ class Examiner:
     def kinds(self) -> NDArray[np.int64]:
         """A number for every column: those with the same one have scores of about the same distribution by chance.
 
-        That is as many components, and codes that are about equally spread.
+        That is as many components, and codes that are about equally spread; from sixteen equal ones on, the
+        distribution hardly depends on them.
         """
 
         def look(ranks: NDArray[np.int64]) -> NDArray[np.int64]:
             amounts = self._amounts(self.codes(ranks))
             share = amounts / amounts.sum(axis=1, keepdims=True)
-            spread = np.rint(np.log2(1 / (share**2).sum(axis=1)))
+            spread = np.minimum(np.rint(np.log2(1 / (share**2).sum(axis=1))), _EVEN_ENOUGH)
             n_components = _pair_counts(amounts, self.categories[ranks])
             return np.asarray(np.rint(4 * np.log2(n_components)) * 16 + spread, np.int64)
 
@@ -104,7 +106,7 @@ class Examiner:
         use: Callable[[NDArray[np.int64], NDArray[np.float32]], object],
         copies: NDArray[np.uint64] | None = None,
     ) -> None:
-        """Give the scores of some columns to `use`, block by block in their order: places in `ranks`, and the scores there.
+        """Give the scores of some columns to `use`, block by block in order: places in `ranks`, and the scores there.
 
         With `copies`, those of their shadows.
         """
@@ -131,7 +133,7 @@ class Examiner:
         part[last[amounts[:, MISSING] > 0]] = -1
         table = np.empty((len(owner), 256, 2), np.float32)
         fill_components(amounts, categories, owner, part, table)
-        out = np.zeros((len(codes), len(contexts.cell)), np.float32)
+        out = np.zeros((len(codes), len(contexts.rows)), np.float32)
         examine_pairs(codes, owner, table, contexts, out)
         return out
 
@@ -159,7 +161,7 @@ def draw_shadows(kinds: NDArray[np.int64]) -> list[Shadows]:
     out = []
     for kind in np.unique(kinds).tolist():
         members = np.flatnonzero(kinds == kind)
-        n = min(max(len(members), _SHADOWS_A_KIND), max(_MOST_SHADOWS, _SHADOWS_A_KIND))
+        n = min(max(len(members), _SHADOWS_A_KIND), _MOST_SHADOWS)
         places = np.arange(n)
         out.append(Shadows(members, members[places % len(members)], (places // len(members)).astype(np.uint64)))
     return out

@@ -45,7 +45,7 @@ def select_by_snowball(
     directory: RunDirectory | None = None,
     progress: SearchProgressCallback | None = None,
 ) -> Selection:
-    """Run the snowball on a store to its end, or until it is stopped; the parameters are those of `select_by_subspaces`.
+    """Run the snowball on a store to its end, or until it is stopped; see `select_by_subspaces` for the parameters.
 
     Examples
     --------
@@ -83,6 +83,7 @@ def select_by_snowball(
         parameters=settings.to_json(),
         fingerprint=store.fingerprint,
         advice="more rows, or a larger fdr, make weak columns visible",
+        unit="waves",
         versions=versions(),
     )
     rates = false_discoveries(state.chance)

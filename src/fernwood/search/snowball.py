@@ -1,14 +1,15 @@
 """The snowball: columns already found become the context in which every column is examined, wave after wave.
 
-A wave draws contexts from the columns found so far, examines every column and its shadows in them, adds what they tell to the
-ledger, and finds columns anew. Columns that matter only together with others come in once those others are found. When
-waves bring nothing new, the columns found are judged once more, in fresh contexts of the other ones, and those that fail
-leave.
+A wave draws contexts from the columns found so far, examines every column and its shadows in them, adds what they tell
+to the ledger, and finds columns anew. Columns that matter only together with others come in once those others are
+found. When waves bring nothing new, the columns found are judged once more, in fresh contexts of the other ones, and
+those that fail leave.
 """
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -18,7 +19,6 @@ from fernwood.errors import ParameterError
 from fernwood.learner.contexts import draw_ferns, without_context
 from fernwood.relevance.shadows import combined, false_discoveries, inverse_chances, tail_chances
 from fernwood.run.driving import SearchProgress
-from fernwood.search.examining import Examiner, Shadows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from fernwood.kernels.examining import Contexts
     from fernwood.learner.target import TreeTarget
+    from fernwood.search.examining import Examiner, Shadows
 
 __all__ = ["Snowball", "SnowballSettings", "SnowballState"]
 
@@ -35,7 +36,9 @@ _WAVES, _CONFIRMING = range(5, 7)  # addresses below the seed
 _CARRIED = 30
 """While nothing is found, contexts are made of so many of the best columns."""
 _WAVE_SHARE, _CARRIED_SHARE = 0.5, 0.03
-"""Shares of the false discovery rate at which columns are found: much less where the context was chosen by its target."""
+"""Shares of the false discovery rate at which columns are found: far less in contexts chosen by the target."""
+_WAITING = 8
+"""Waves without any column found that end the search."""
 _ROUNDS = 5
 """The most rounds of confirmation."""
 
@@ -60,7 +63,7 @@ class SnowballSettings:
 
     fdr: float = 0.1
     n_contexts: int = 128
-    max_waves: int = 10
+    max_waves: int = 12
     n_idle: int = 2
     n_confirming: int = 256
 
@@ -76,6 +79,11 @@ class SnowballSettings:
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
         return {k: v.item() if isinstance(v, np.generic) else v for k, v in asdict(self).items()}
+
+    @classmethod
+    def from_json(cls, entries: dict[str, Any]) -> SnowballSettings:
+        """The settings that `to_json` wrote."""
+        return cls(**entries)
 
 
 class SnowballState(NamedTuple):
@@ -131,7 +139,7 @@ class Snowball:
         self._seed = seed
         self._n_columns = sum(len(kind.members) for kind in shadows)
         ends = np.cumsum([0, *(len(kind.models) for kind in shadows)])
-        self._places = [slice(a, b) for a, b in zip(ends[:-1], ends[1:], strict=True)]
+        self._places = [slice(a, b) for a, b in pairwise(ends.tolist())]
         self._n_shadows = int(ends[-1])
 
     def start(self) -> SnowballState:
@@ -157,7 +165,9 @@ class Snowball:
 
     def step(self, state: SnowballState) -> SnowballState:
         """One more wave, or one more round of confirmation."""
-        if state.step[2] < 0 and state.step[0] < self._settings.max_waves and state.step[1] < self._settings.n_idle:
+        n_waves, n_idle, n_rounds = state.step.tolist()
+        patience = self._settings.n_idle if len(state.found) else _WAITING
+        if n_rounds < 0 and n_waves < self._settings.max_waves and n_idle < patience:
             return self._with_found(self._with_wave(state))
         return self._confirmed(state)
 
@@ -184,7 +194,7 @@ class Snowball:
     # Waves -----------------------------------------------------------------------------------------------------------
 
     def _with_wave(self, state: SnowballState) -> SnowballState:
-        """Every column, and every shadow, examined in contexts of the columns found: or, while none is, of the best ones."""
+        """Every column and shadow examined in contexts of the columns found; while none is, of the best ones."""
         carried = state.found
         if not len(carried):
             carried = np.sort(np.argsort(state.chance, kind="stable")[:_CARRIED])
@@ -243,7 +253,7 @@ class Snowball:
 
     def _null(self, kind: Shadows, contexts: Contexts) -> NDArray[np.float32]:
         """Scores of the shadows of a kind in every context."""
-        null = np.empty((len(kind.models), len(contexts.cell)), np.float32)
+        null = np.empty((len(kind.models), len(contexts.rows)), np.float32)
 
         def keep(places: NDArray[np.int64], scores: NDArray[np.float32]) -> None:
             null[places] = scores
@@ -273,7 +283,7 @@ class Snowball:
         ferns = draw_ferns(rng, self._examiner.codes(carried), categories, self._target, n_ferns)
         return ferns.contexts, ferns.uses
 
-    # Confirmation ------------------------------------------------------------------------------------------------------
+    # Confirmation -----------------------------------------------------------------------------------------------------
 
     def _is_done(self, state: SnowballState) -> bool:
         return bool(state.step[2] >= _ROUNDS)
@@ -281,7 +291,8 @@ class Snowball:
     def _confirmed(self, state: SnowballState) -> SnowballState:
         """The columns found, each judged in fresh contexts that the others make; those that fail leave.
 
-        A round that loses none is the last.
+        Columns that were found by themselves keep their p, since no other column helped them. A round that loses none
+        is the last.
         """
         found, number = state.found, int(max(state.step[2], 0))
         step = state.step.copy()
@@ -290,13 +301,14 @@ class Snowball:
             return state._replace(step=step)
         contexts, uses = self._ferns(found, self._settings.n_confirming, _CONFIRMING, number)
         chance = state.chance.copy()
-        judged = np.ones(self._n_columns)
+        by_itself = state.wave == 0
+        judged = np.where(by_itself, state.chance, 1.0)
         using = {rank: np.ones(len(uses), bool) for rank in found.tolist()}
         for context, use in enumerate(uses):
             for rank in found[use].tolist():
                 using[rank][context] = False
         for kind, place in zip(self._shadows, self._places, strict=True):
-            mine = np.intersect1d(kind.members, found)
+            mine = np.intersect1d(kind.members, found[~by_itself[found]])
             if not len(mine):
                 continue
             own, null = self._inverse_chances(kind, mine, contexts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fernwood.selectors.snowball import SnowballSelector
 from fernwood.selectors.subspace import SubspaceSelector
 
-__all__ = ["SubspaceSelector"]
+__all__ = ["SnowballSelector", "SubspaceSelector"]

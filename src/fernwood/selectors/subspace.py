@@ -2,32 +2,17 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-from sklearn.feature_selection import SelectorMixin
-from sklearn.utils.validation import check_is_fitted
-
-from fernwood import seeds
-from fernwood.budget import parse_size
-from fernwood.errors import ParameterError
-from fernwood.estimator import TableEstimator, fit_store, n_threads
-from fernwood.run.directory import RunDirectory, RunManifest
-from fernwood.run.view import ProgressView
-from fernwood.search.selecting import METHOD, select_by_subspaces
 from fernwood.search.settings import SubspaceSettings
-from fernwood.store.base import Store
+from fernwood.selectors.base import SearchSelector
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Mapping
-    from typing import Self
 
-    from numpy.typing import NDArray
+    import numpy as np
 
-    from fernwood.result import Result
     from fernwood.run.driving import SearchProgress
     from fernwood.search.fitting import Importance
     from fernwood.search.settings import Criterion, RuleName
@@ -39,7 +24,7 @@ __all__ = ["SubspaceSelector"]
 _SETTINGS = tuple(SubspaceSettings.__dataclass_fields__)
 
 
-class SubspaceSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
+class SubspaceSelector(SearchSelector):
     """Select columns by trees on random subspaces, columns already found being carried into later draws (SRS).
 
     A draw holds `q` columns: up to a share `alpha` of them are columns found before, the others are drawn among all.
@@ -173,66 +158,5 @@ class SubspaceSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         self.progress = progress
         self.run_dir = run_dir
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:  # noqa: N803
-        """Find the relevant columns.
-
-        Parameters
-        ----------
-        X : array, data frame, sparse matrix or Store
-        y : array, one value a row; None for a store that has a target
-        sample_weight : array, one weight a row, optional
-        """
-        settings = SubspaceSettings(**{name: getattr(self, name) for name in _SETTINGS})
-        seed = seeds.entropy(self.random_state)
-        threads = n_threads(self.n_jobs)
-        budget = None if self.memory is None else parse_size(self.memory)
-        store = fit_store(self, X, y, sample_weight=sample_weight, task=self.task, memory=self.memory)
-        with ExitStack() as stack:
-            directory = None
-            if self.run_dir is not None:
-                manifest = RunManifest(METHOD, settings.to_json(), seed, store.fingerprint, store="")
-                directory = RunDirectory.of_memory(Path(self.run_dir), manifest)
-                stack.enter_context(directory.working())
-            result, stopped_by = select_by_subspaces(
-                store,
-                settings,
-                seed,
-                n_threads=threads,
-                memory=budget,
-                held=0 if store is X else store.n_bytes,
-                directory=directory,
-                progress=self._progress(stack),
-            )
-        self._keep(result)
-        if stopped_by is not None:
-            raise stopped_by
-        return self
-
-    def _progress(self, stack: ExitStack) -> Callable[[SearchProgress], None] | None:
-        if callable(self.progress):
-            return self.progress
-        if not isinstance(self.progress, (bool, np.bool_)):
-            raise ParameterError(f"progress is {self.progress!r}; give True, False, or a function to call")
-        return stack.enter_context(ProgressView()) if self.progress else None
-
-    def _keep(self, result: Result) -> None:
-        self.result_ = result
-        self.support_ = np.zeros(len(result.draws), bool)
-        self.support_[result.confirmed] = True
-        self.tentative_ = np.zeros(len(result.draws), bool)
-        self.tentative_[result.tentative] = True
-        self.importances_ = result.score
-        self.ranking_ = result.ranking
-
-    def transform(self, X: Any) -> Any:  # noqa: N803
-        """The confirmed columns of a table, in the form that `set_output` asks for."""
-        if isinstance(X, Store):
-            raise ParameterError(
-                "X is a store, which transform does not copy; read the columns with "
-                "store.read(selector.get_support(indices=True)), or give the table itself"
-            )
-        return super().transform(X)
-
-    def _get_support_mask(self) -> NDArray[np.bool_]:
-        check_is_fitted(self)
-        return self.support_
+    def _settings(self) -> SubspaceSettings:
+        return SubspaceSettings(**{name: getattr(self, name) for name in _SETTINGS})

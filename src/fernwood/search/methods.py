@@ -1,0 +1,48 @@
+"""The methods of searching, by name: their settings, and what runs them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from fernwood.errors import ParameterError, shown
+from fernwood.search.rolling import select_by_snowball
+from fernwood.search.selecting import select_by_subspaces
+from fernwood.search.settings import SubspaceSettings
+from fernwood.search.snowball import SnowballSettings
+
+if TYPE_CHECKING:
+    from fernwood.search.selecting import Selection
+    from fernwood.store.base import Store
+
+__all__ = ["Settings", "method_of", "select", "settings_of"]
+
+Settings: TypeAlias = SnowballSettings | SubspaceSettings
+
+_SETTINGS: dict[str, type[Settings]] = {"snowball": SnowballSettings, "subspace": SubspaceSettings}
+
+
+def method_of(settings: Settings) -> str:
+    """The name of the method that takes such settings.
+
+    Examples
+    --------
+    >>> method_of(SnowballSettings())
+    'snowball'
+    """
+    return next(name for name, kind in _SETTINGS.items() if isinstance(settings, kind))
+
+
+def settings_of(method: str, entries: dict[str, Any]) -> Settings:
+    """The settings of a run, from what its manifest says."""
+    if method not in _SETTINGS:
+        raise ParameterError(
+            f"the method {shown(method)} is not known here; use {' or '.join(_SETTINGS)}, or another Fernwood"
+        )
+    return _SETTINGS[method].from_json(entries)
+
+
+def select(store: Store, settings: Settings, seed: int, **how: Any) -> Selection:
+    """Search a store with the method that the settings are for; see `select_by_subspaces` for the parameters."""
+    if isinstance(settings, SnowballSettings):
+        return select_by_snowball(store, settings, seed, **how)
+    return select_by_subspaces(store, settings, seed, **how)

@@ -1,0 +1,176 @@
+"""The snowball on tables whose answer is known, and what its answer does not depend on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import fernwood
+from fernwood.errors import BudgetError, ParameterError
+from fernwood.result import Result
+from fernwood.run.directory import RunDirectory, RunManifest
+from fernwood.run.driving import SearchProgress
+from fernwood.search.rolling import select_by_snowball
+from fernwood.search.snowball import SnowballSettings
+from fernwood.store import Store
+
+MADELON = fernwood.datasets.make_madelon(500, 400, class_sep=2.0, shuffle=True, random_state=1)
+RELEVANT = set(MADELON.relevant.tolist())
+QUICK = SnowballSettings(n_contexts=64, n_confirming=64)
+
+
+def search(store: Store, settings: SnowballSettings = QUICK, seed: int = 0, **how: object) -> Result:
+    return select_by_snowball(store, settings, seed, **how).result  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="module")
+def answer() -> Result:
+    return search(fernwood.ingest(MADELON.data, target=MADELON.target))
+
+
+def test_columns_that_tell_in_context_are_found(answer: Result) -> None:
+    found = set(answer.confirmed.tolist())
+    assert len(found & RELEVANT) >= 18
+    assert len(found - RELEVANT) <= 2
+    told = answer.to_table().column("reason").to_pylist()
+    assert any("by itself" in reason for reason in told)
+    assert any("in the context of others" in reason for reason in told)
+    assert answer.facts.finished
+
+
+def test_by_itself_a_table_like_this_tells_less(answer: Result) -> None:
+    """The problem is not trivial: without a wave, only some of the columns are found."""
+    alone = int(np.count_nonzero(answer.verdicts.reason[answer.confirmed] == 0))
+    assert 0 < alone < len(answer.confirmed) - 3
+
+
+def same(first: Result, second: Result) -> bool:
+    return bool((first.p == second.p).all()) and first.confirmed.tolist() == second.confirmed.tolist()
+
+
+def test_threads_and_stores_change_nothing(answer: Result, tmp_path: Path) -> None:
+    store = fernwood.ingest(MADELON.data, tmp_path / "s.fern", target=MADELON.target)
+    assert same(search(store, n_threads=3), answer)
+    assert not same(search(store, seed=1), answer)
+
+
+def test_block_size_changes_nothing(answer: Result, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fernwood.search.examining._BLOCK_BYTES", 500 * 37)
+    assert same(search(fernwood.ingest(MADELON.data, target=MADELON.target)), answer)
+
+
+def test_the_order_of_columns_changes_nothing(answer: Result) -> None:
+    order = np.random.default_rng(0).permutation(400)
+    other = search(fernwood.ingest(MADELON.data[:, order], target=MADELON.target))
+    assert (other.p == answer.p[order]).all()  # type: ignore[index]
+
+
+def test_names_of_classes_and_increasing_transforms_change_nothing(answer: Result) -> None:
+    data = MADELON.data.astype(float)
+    data[:, ::2] = np.exp(data[:, ::2])
+    names = np.where(MADELON.target == 1, "a", "b")
+    assert same(search(fernwood.ingest(data, target=names)), answer)
+
+
+def test_noise_is_left_alone() -> None:
+    """Ten tables of noise at a rate of 0.1; more than five with anything selected would be a chance of 1 in 7000."""
+    rng = np.random.default_rng(5)
+    taken = [
+        len(search(fernwood.ingest(rng.standard_normal((100, 300)), target=np.arange(100) % 2)).confirmed) > 0
+        for _ in range(10)
+    ]
+    assert sum(taken) <= 5
+
+
+def test_nothing_found_says_why() -> None:
+    rng = np.random.default_rng(6)
+    result = search(fernwood.ingest(rng.standard_normal((60, 50)), target=np.arange(60) % 2))
+    said = result.why_nothing()
+    assert "no column is confirmed: 50 of 50 usable columns were examined, in" in said
+    assert "contexts each (median), and the best, 'x" in said
+    assert "has p = " in said
+
+
+def test_numbers_categories_missing_values_and_weights() -> None:
+    rng = np.random.default_rng(7)
+    import pandas as pd
+
+    n = 400
+    frame = pd.DataFrame(rng.standard_normal((n, 40)), columns=[f"n{i}" for i in range(40)])
+    frame["kind"] = rng.choice(list("abcdef"), n)
+    for i in range(20):
+        frame[f"k{i}"] = rng.choice(list("uvwxyz"), n)
+    frame.loc[rng.random(n) < 0.3, "n1"] = np.nan
+    frame.loc[rng.random(n) < 0.3, "n2"] = np.nan
+    effect = frame["kind"].map({"a": 0, "b": 2, "c": 0, "d": 2, "e": 1, "f": 0})
+    y = frame["n0"] + frame["n1"].fillna(0) + 1.5 * frame["n2"].isna() + effect + 0.5 * rng.standard_normal(n)
+    result = search(fernwood.ingest(frame, target=y.to_numpy(), task="regression"))
+    names = set(result.summary()["confirmed"])
+    assert {"n0", "n1", "n2", "kind"} <= names
+    assert len(names) <= 6
+    weights = np.ones(n)
+    weights[:100] = 0
+    part = search(fernwood.ingest(frame, target=y.to_numpy(), task="regression", weights=weights))
+    rest = fernwood.ingest(frame, target=y.to_numpy(), task="regression")
+    assert part.summary()["confirmed"] != []
+    assert part.summary()["confirmed"] != search(rest).summary()["confirmed"] or (part.p != search(rest).p).any()
+
+
+def test_many_classes_each_with_its_own_column() -> None:
+    rng = np.random.default_rng(8)
+    y = rng.integers(0, 10, 600)
+    x = rng.standard_normal((600, 200))
+    x[np.arange(600), y] += 2
+    result = search(fernwood.ingest(x, target=y, task="classification"))
+    assert set(range(10)) <= set(result.confirmed.tolist())
+    assert len(result.confirmed) <= 12
+
+
+def test_duplicates_are_both_found() -> None:
+    rng = np.random.default_rng(9)
+    x = rng.standard_normal((200, 60))
+    x[:, 30] = x[:, 3]
+    result = search(fernwood.ingest(x, target=(x[:, 3] > 0)))
+    assert {3, 30} <= set(result.confirmed.tolist())
+
+
+@pytest.mark.parametrize("stop", range(5))
+def test_a_stopped_search_goes_on_to_the_same_answer(answer: Result, tmp_path: Path, stop: int) -> None:
+    store = fernwood.ingest(MADELON.data, target=MADELON.target)
+    run = RunDirectory.of_memory(tmp_path / "r", RunManifest("snowball", QUICK.to_json(), 0, store.fingerprint, ""))
+    seen = 0
+
+    def interrupt(_: SearchProgress) -> None:
+        nonlocal seen
+        seen += 1
+        if seen == stop + 1:
+            raise KeyboardInterrupt
+
+    early, stopped_by = select_by_snowball(store, QUICK, 0, directory=run, progress=interrupt)
+    assert isinstance(stopped_by, KeyboardInterrupt)
+    assert not early.facts.finished or stop > 2
+    assert same(search(store, directory=run), answer)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"fdr": 0}, "fdr is 0; it is a rate: give a number between 0 and 1"),
+        ({"fdr": 1.0}, "fdr is 1.0"),
+        ({"fdr": "low"}, "fdr is 'low'"),
+        ({"n_contexts": 0}, "n_contexts is 0; it must be an integer from 1 on"),
+        ({"max_waves": 2.5}, "max_waves is 2.5"),
+    ],
+)
+def test_parameters_out_of_range(wrong: dict, words: str) -> None:
+    with pytest.raises(ParameterError, match=words):
+        SnowballSettings(**wrong)
+
+
+def test_a_budget_too_small_names_one_that_does(answer: Result) -> None:
+    store = fernwood.ingest(MADELON.data, target=MADELON.target)
+    with pytest.raises(BudgetError, match="at least") as caught:
+        search(store, memory=10**6)
+    assert same(search(store, memory=caught.value.least), answer)
