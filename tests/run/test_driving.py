@@ -114,7 +114,7 @@ def test_checkpoints_are_not_written_all_the_time(
     monkeypatch.setattr(RunDirectory, "save_checkpoint", lambda _, arrays: saved.append(arrays))
     monkeypatch.setattr(driving, "_LEAST_SECONDS", 3600.0)
     drive(SubspaceLoop(search, N_DRAWS), run)
-    assert [int(arrays["n_draws"]) for arrays in saved] == [N_DRAWS]
+    assert [int(arrays["n_draws"]) for arrays in saved] == [ROUND, N_DRAWS]  # the first round at once, then the end
 
 
 def test_progress_goes_up_to_the_end(search: SubspaceSearch, run: RunDirectory) -> None:

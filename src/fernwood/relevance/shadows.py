@@ -76,7 +76,7 @@ def tail_chances(evidence: NDArray[np.float64], shadows: NDArray[np.float64]) ->
     >>> shadows = np.log(1000 / np.arange(1, 1001))
     >>> chances = tail_chances(np.array([0.0, np.log(100), 20.0]), shadows)
     >>> [float(round(c, 3)) for c in chances[:2]], bool(1e-9 < chances[2] < 1e-7)
-    ([1.0, 0.011], True)
+    ([1.0, 0.012], True)
     """
     null = np.sort(shadows)
     n = len(null)

@@ -101,7 +101,7 @@ class _Keeper(Generic[State]):
     def __init__(self, loop: Loop[State], directory: RunDirectory | None) -> None:
         self._loop = loop
         self._directory = directory
-        self._next = time.monotonic() + _LEAST_SECONDS
+        self._next = time.monotonic()  # the first round is kept at once
 
     def offer(self, state: State) -> None:
         if self._directory is not None and time.monotonic() >= self._next:
