@@ -1,7 +1,8 @@
 """Benchmark cases by name. A case takes a `Bench` and returns its figures and, for every bar, whether it is met."""
 
 from benchmarks.cases.foundation import bins, ingest_csv, ingest_npy, ingest_short, read_columns
-from benchmarks.cases.subspace import srs_demo, srs_madelon, srs_overhead, srs_trees
+from benchmarks.cases.snowball import SNOWBALL_CASES
+from benchmarks.cases.subspace import select_demo, srs_madelon, srs_overhead, srs_trees
 from benchmarks.cases.trees import (
     trees_50,
     trees_250,
@@ -28,5 +29,6 @@ CASES = {
     "srs-overhead": srs_overhead,
     "srs-madelon": srs_madelon,
     "srs-trees": srs_trees,
-    "srs-demo": srs_demo,
+    "demo": select_demo,
+    **SNOWBALL_CASES,
 }

@@ -34,7 +34,7 @@ def srs_trees(bench: Bench) -> Outcome:
     return json.loads(bench.script("trees_a_draw.py").output), {}
 
 
-def srs_demo(bench: Bench) -> Outcome:
+def select_demo(bench: Bench) -> Outcome:
     """The demo: 1000 rows, 20 000 columns, from CSV to the answer in 512 MB."""
     run = bench.fernwood("demo", "--out", str(bench.scratch / "demo"))
     told = next(line for line in run.output.splitlines() if line.startswith("3. against the truth"))

@@ -1,0 +1,76 @@
+"""The snowball on tables whose answer is known: what it finds, what it takes besides, and how long it needs."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from benchmarks.run import Bench
+
+Figures = dict[str, Any]
+Outcome = tuple[Figures, dict[str, bool]]
+
+_FIRST_SEED = 200  # the seeds below were looked at while the method was made
+
+
+def _case(
+    problem: str, n_seeds: int, about: str, bars: dict[str, Callable[[Figures], bool]]
+) -> Callable[[Bench], Outcome]:
+    def case(bench: Bench) -> Outcome:
+        run = bench.script("snowball.py", problem, str(_FIRST_SEED), str(n_seeds))
+        figures = json.loads(run.output)
+        return figures, {bar: bool(holds(figures)) for bar, holds in bars.items()}
+
+    case.__doc__ = about
+    return case
+
+
+def _all_found(figures: Figures) -> bool:
+    return bool(figures["found"] == figures["relevant"])
+
+
+def _few_others(figures: Figures) -> bool:
+    return bool(figures["others"] <= figures["n_seeds"])
+
+
+_FOUND = {"all found": _all_found, "others ≤ 1, mean": _few_others}
+
+
+def _f1(least: float, seconds: float) -> dict[str, Callable[[Figures], bool]]:
+    return {
+        f"F1 ≥ {least:g}": lambda figures: figures["f1"] >= least,
+        f"within {seconds:g} s": lambda figures: figures["seconds"] <= seconds,
+    }
+
+
+def _null(most: int) -> dict[str, Callable[[Figures], bool]]:
+    return {f"any selection in ≤ {most} runs": lambda figures: figures["runs_with_others"] <= most}
+
+
+_BLOCKS: dict[str, Callable[[Figures], bool]] = {"others ≤ 0.12, mean share": lambda f: f["others_share"] <= 0.12}
+
+SNOWBALL_CASES = {
+    "snow-madelon": _case(
+        "madelon",
+        10,
+        "Real Madelon, ten seeds of the search.",
+        {**_FOUND, "within 0.5 s": lambda f: f["seconds"] <= 0.5},
+    ),
+    "snow-2": _case("like-5500-2", 10, "Madelon-like, 1000 x 5500, class_sep 2.", _f1(0.97, 3)),
+    "snow-1.5": _case("like-5500-1.5", 10, "The same, class_sep 1.5.", _f1(0.95, 3)),
+    "snow-1": _case("like-5500-1", 10, "The same, class_sep 1.", _f1(0.7, 30)),
+    "snow-50000": _case("like-50000", 3, "Madelon-like, 1000 x 50 000, class_sep 2 (three seeds).", _f1(0.97, 15)),
+    "snow-iris": _case("iris", 10, "Iris and 4996 shuffled columns.", _FOUND),
+    "snow-friedman": _case("friedman", 10, "Friedman #1, 5 of 5000 columns.", _FOUND),
+    "snow-strong": _case("strong", 10, "One strong column of 20 000, 200 rows.", _FOUND),
+    "snow-ten": _case("ten-classes", 10, "Ten classes, each with a column of its own.", _FOUND),
+    "snow-imbalance": _case("imbalance", 10, "Two classes, 95 : 5.", _FOUND),
+    "snow-blocks-500": _case("blocks-500", 10, "20 of 5000 columns, noise in correlated blocks, 500 rows.", _BLOCKS),
+    "snow-blocks-2000": _case("blocks-2000", 10, "The same, 2000 rows.", _BLOCKS),
+    "snow-null-gaussian": _case("null-gaussian", 50, "Noise, 100 x 5000.", _null(7)),
+    "snow-null-golub": _case("null-golub", 25, "Golub's microarrays with permuted labels.", _null(3)),
+    "snow-null-singh": _case("null-singh", 25, "Singh's microarrays with permuted labels.", _null(4)),
+}
