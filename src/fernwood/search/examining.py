@@ -22,6 +22,8 @@ __all__ = ["Examiner", "Shadows", "draw_shadows"]
 
 _BLOCK_BYTES = 2**21
 """Codes that a thread looks at together: some thousand short columns, and few enough to stay in a cache."""
+_FEWEST_COLUMNS = 64
+"""Fewer columns than this would leave lanes of the kernel empty."""
 _EVEN_ENOUGH = 4  # as a power of two
 _SHADOWS_A_KIND = 2000
 _MOST_SHADOWS = 20_000
@@ -143,8 +145,11 @@ class Examiner:
         return amounts
 
     def _blocks(self, n: int) -> Iterator[NDArray[np.int64]]:
-        for first in range(0, n, self._width):
-            yield np.arange(first, min(first + self._width, n))
+        """Places by the block: as many as a thread looks at together, but enough blocks for all threads."""
+        fair = -(-n // (2 * self._n_threads))
+        width = min(self._width, max(fair, _FEWEST_COLUMNS))
+        for first in range(0, n, width):
+            yield np.arange(first, min(first + width, n))
 
 
 def _pair_counts(amounts: NDArray[np.float64], categories: NDArray[np.bool_]) -> NDArray[np.int64]:
