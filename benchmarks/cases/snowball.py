@@ -70,6 +70,12 @@ SNOWBALL_CASES = {
     "snow-imbalance": _case("imbalance", 10, "Two classes, 95 : 5.", _FOUND),
     "snow-blocks-500": _case("blocks-500", 10, "20 of 5000 columns, noise in correlated blocks, 500 rows.", _BLOCKS),
     "snow-blocks-2000": _case("blocks-2000", 10, "The same, 2000 rows.", _BLOCKS),
+    "snow-xor": _case(
+        "xor",
+        10,
+        "An exclusive or of two columns among 2000.",
+        {**_FOUND, "within 60 s": lambda figures: figures["seconds"] <= 60},
+    ),
     "snow-null-gaussian": _case("null-gaussian", 50, "Noise, 100 x 5000.", _null(7)),
     "snow-null-golub": _case("null-golub", 25, "Golub's microarrays with permuted labels.", _null(3)),
     "snow-null-singh": _case("null-singh", 25, "Singh's microarrays with permuted labels.", _null(4)),

@@ -97,6 +97,11 @@ def blocks(n_rows: int):
     return make
 
 
+def exclusive_or(rng: np.random.Generator) -> tuple:
+    x = rng.standard_normal((1000, 2000))
+    return x, ((x[:, 3] > 0) ^ (x[:, 9] > 0)).astype(int), [3, 9], "classification"
+
+
 def gaussian(rng: np.random.Generator) -> tuple:
     return rng.standard_normal((100, 5000)), rng.integers(0, 2, 100), [], "classification"
 
@@ -122,6 +127,7 @@ PROBLEMS = {
     "imbalance": imbalance,
     "blocks-500": blocks(500),
     "blocks-2000": blocks(2000),
+    "xor": exclusive_or,
     "null-gaussian": gaussian,
     "null-golub": permuted("golub_leukemia.parquet"),
     "null-singh": permuted("singh_prostate_6033.parquet"),

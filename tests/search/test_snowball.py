@@ -162,6 +162,7 @@ def test_a_stopped_search_goes_on_to_the_same_answer(answer: Result, tmp_path: P
         ({"fdr": "low"}, "fdr is 'low'"),
         ({"n_contexts": 0}, "n_contexts is 0; it must be an integer from 1 on"),
         ({"max_waves": 2.5}, "max_waves is 2.5"),
+        ({"max_contexts": -1}, "max_contexts is -1; it must be an integer from 0 on, or None"),
     ],
 )
 def test_parameters_out_of_range(wrong: dict, words: str) -> None:
@@ -174,3 +175,27 @@ def test_a_budget_too_small_names_one_that_does(answer: Result) -> None:
     with pytest.raises(BudgetError, match="at least") as caught:
         search(store, memory=10**6)
     assert same(search(store, memory=caught.value.least), answer)
+
+
+def exclusive_or(n_rows: int, n_columns: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    x = np.random.default_rng(seed).standard_normal((n_rows, n_columns))
+    return x, ((x[:, 3] > 0) ^ (x[:, 9] > 0)).astype(int)
+
+
+def test_columns_that_tell_nothing_but_together_are_met_in_random_contexts() -> None:
+    x, y = exclusive_or(500, 300, 10)
+    store = fernwood.ingest(x, target=y)
+    assert search(store).confirmed.tolist() == [3, 9]
+    assert search(store, SnowballSettings(n_contexts=64, max_contexts=0)).confirmed.tolist() == []
+
+
+def test_exploring_beside_what_is_found_is_asked_for() -> None:
+    """A strong column starts the snowball, so that the other two are looked for only on request."""
+    x, y = exclusive_or(600, 200, 11)
+    both = y + 2 * (x[:, 50] > 0)
+    store = fernwood.ingest(x, target=both, task="classification")
+    plain, asked = (
+        set(search(store, SnowballSettings(n_contexts=64, max_contexts=most)).confirmed.tolist()) for most in (0, 400)
+    )
+    assert 50 in plain
+    assert {3, 9, 50} <= asked

@@ -49,6 +49,9 @@ def select_command(
     memory: Annotated[str, _MEMORY] = "",
     method: Annotated[_METHODS, typer.Option(help="Every column in context, or random subspaces.")] = "snowball",
     fdr: Annotated[float, typer.Option(help="Snowball: the false discovery rate.")] = 0.1,
+    max_contexts: Annotated[
+        int | None, typer.Option(help="Snowball: contexts of random columns, for pure interactions.")
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="A directory to make for the run: resumable, exportable.")] = None,
     seed: Annotated[int | None, typer.Option(help="Same data, same options, same seed: the same answer.")] = None,
     jobs: Annotated[int, _JOBS] = 0,
@@ -101,7 +104,7 @@ def select_command(
         max_samples=max_samples,
         importance=importance,
     )
-    settings = subspace if method == "subspace" else SnowballSettings(fdr=fdr)
+    settings = subspace if method == "subspace" else SnowballSettings(fdr=fdr, max_contexts=max_contexts)
     if method != "subspace" and subspace != SubspaceSettings():
         changed = next(
             name for name in asdict(subspace) if getattr(subspace, name) != getattr(SubspaceSettings(), name)

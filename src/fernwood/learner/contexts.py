@@ -18,11 +18,14 @@ if TYPE_CHECKING:
 
     from fernwood.learner.target import TreeTarget
 
-__all__ = ["Ferns", "divided", "draw_ferns", "without_context"]
+__all__ = ["Ferns", "divided", "draw_exploring_ferns", "draw_ferns", "fern_depth", "without_context"]
 
 _LOWEST_CUT, _HIGHEST_CUT = 0.2, 0.8
 """A fern cuts a column at a random quantile between these."""
 _DEEPEST = 4
+_EXPLORING_DEPTH = 6
+_BESIDE = 2
+"""Columns found that an exploring fern holds beside random ones."""
 _ROWS_A_CELL = 6
 """A fern has no more columns than leave so many rows a cell, on average."""
 _MOST_CELLS = 4096
@@ -67,8 +70,25 @@ def without_context(target: TreeTarget) -> Contexts:
     return divided(target, np.zeros((1, target.n_rows), np.int64))
 
 
+def fern_depth(n_rows: int, n_classes: int, *, exploring: bool = False) -> int:
+    """The most columns of a fern on so many rows; more where it explores, since what is not in it cannot be met.
+
+    Examples
+    --------
+    >>> fern_depth(1000, 2), fern_depth(1000, 2, exploring=True), fern_depth(30, 2)
+    (4, 6, 2)
+    """
+    by_rows = int(math.log2(max(n_rows / _ROWS_A_CELL, 2)))
+    by_classes = int(math.log2(max(_MOST_CELLS / n_classes, 2)))
+    return max(1, min(_EXPLORING_DEPTH if exploring else _DEEPEST, by_rows, by_classes))
+
+
 def draw_ferns(
-    rng: np.random.Generator, codes: NDArray[np.uint8], categories: NDArray[np.bool_], target: TreeTarget, n_ferns: int
+    rng: np.random.Generator,
+    codes: NDArray[np.uint8],
+    categories: NDArray[np.bool_],
+    target: TreeTarget,
+    n_ferns: int,
 ) -> Ferns:
     """Ferns of some columns, one to four of them in each.
 
@@ -83,19 +103,54 @@ def draw_ferns(
     target
     n_ferns
     """
-    n_columns, n_rows = codes.shape
-    n_classes = max(len(target.classes), 1)
-    deepest = min(_DEEPEST, n_columns, int(math.log2(max(n_rows / _ROWS_A_CELL, 2))))
-    deepest = max(1, min(deepest, int(math.log2(max(_MOST_CELLS / n_classes, 2)))))
-    cells = np.zeros((n_ferns, n_rows), np.int64)
-    uses = []
-    for cell in cells:
-        chosen = rng.choice(n_columns, int(rng.integers(1, deepest + 1)), replace=False)
-        for column in chosen.tolist():
+    deepest = min(fern_depth(codes.shape[1], max(len(target.classes), 1)), len(codes))
+    chosen = [rng.choice(len(codes), int(rng.integers(1, deepest + 1)), replace=False) for _ in range(n_ferns)]
+    return _grown(rng, codes, categories, target, chosen)
+
+
+def draw_exploring_ferns(
+    rng: np.random.Generator,
+    codes: NDArray[np.uint8],
+    categories: NDArray[np.bool_],
+    target: TreeTarget,
+    n_ferns: int,
+    n_found: int,
+) -> Ferns:
+    """Ferns as deep as they can be: up to two of the columns found, and the other columns shared out among the ferns.
+
+    Parameters
+    ----------
+    rng, codes, categories, target, n_ferns
+        As for `draw_ferns`.
+    n_found
+        How many of the columns, the first ones, are found already.
+    """
+    n_others = len(codes) - n_found
+    deepest = min(fern_depth(codes.shape[1], max(len(target.classes), 1), exploring=True), len(codes))
+    n_beside = min(_BESIDE, n_found, deepest - 1)
+    shared_out = n_found + rng.permutation(n_others)
+    size = min(deepest - n_beside, n_others)
+    chosen = []
+    for number in range(n_ferns):
+        others = np.take(shared_out, np.arange(number * size, (number + 1) * size), mode="wrap")
+        chosen.append(np.concatenate((rng.choice(n_found, n_beside, replace=False), others)).astype(np.int64))
+    return _grown(rng, codes, categories, target, chosen)
+
+
+def _grown(
+    rng: np.random.Generator,
+    codes: NDArray[np.uint8],
+    categories: NDArray[np.bool_],
+    target: TreeTarget,
+    chosen: list[NDArray[np.int64]],
+) -> Ferns:
+    """Ferns of the columns chosen for each, cut at random."""
+    cells = np.zeros((len(chosen), codes.shape[1]), np.int64)
+    for cell, columns in zip(cells, chosen, strict=True):
+        for column in columns.tolist():
             cell *= 2
             cell += _above_a_cut(rng, codes[column], bool(categories[column]))
-        uses.append(np.sort(chosen))
-    return Ferns(divided(target, cells), uses)
+    return Ferns(divided(target, cells), [np.sort(columns) for columns in chosen])
 
 
 def _above_a_cut(rng: np.random.Generator, codes: NDArray[np.uint8], category: bool) -> NDArray[np.bool_]:

@@ -16,7 +16,7 @@ import numpy as np
 
 from fernwood import seeds
 from fernwood.errors import ParameterError
-from fernwood.learner.contexts import draw_ferns, without_context
+from fernwood.learner.contexts import draw_exploring_ferns, draw_ferns, fern_depth, without_context
 from fernwood.relevance.shadows import combined, false_discoveries, inverse_chances, tail_chances
 from fernwood.run.driving import SearchProgress
 
@@ -32,13 +32,15 @@ if TYPE_CHECKING:
 __all__ = ["Snowball", "SnowballSettings", "SnowballState"]
 
 _NOT_FOUND = -1
-_WAVES, _CONFIRMING = range(5, 7)  # addresses below the seed
+_WAVES, _CONFIRMING, _EXPLORING = range(5, 8)  # addresses below the seed
 _CARRIED = 30
 """While nothing is found, contexts are made of so many of the best columns."""
 _WAVE_SHARE, _CARRIED_SHARE = 0.5, 0.03
 """Shares of the false discovery rate at which columns are found: far less in contexts chosen by the target."""
 _WAITING = 8
 """Waves without any column found that end the search."""
+_EXPLORED_TIMES, _MOST_EXPLORED = 3, 2048
+"""How often every column is in a context of random columns, and the most such contexts, where that is not said."""
 _ROUNDS = 5
 """The most rounds of confirmation."""
 
@@ -59,6 +61,9 @@ class SnowballSettings:
         Waves without a new column that end the search.
     n_confirming
         Contexts of a round of confirmation; there are at most five.
+    max_contexts
+        Contexts of random columns, to meet columns that tell nothing but together (an exclusive or). None explores only
+        while nothing is found, in three contexts for every column that fits into one, 2048 at most.
     """
 
     fdr: float = 0.1
@@ -66,6 +71,7 @@ class SnowballSettings:
     max_waves: int = 12
     n_idle: int = 2
     n_confirming: int = 256
+    max_contexts: int | None = None
 
     def __post_init__(self) -> None:
         fdr: object = self.fdr
@@ -75,6 +81,9 @@ class SnowballSettings:
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
                 raise ParameterError(f"{name} is {value!r}; it must be an integer from 1 on")
+        most: object = self.max_contexts
+        if most is not None and (isinstance(most, bool) or not isinstance(most, (int, np.integer)) or most < 0):
+            raise ParameterError(f"max_contexts is {most!r}; it must be an integer from 0 on, or None")
 
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
@@ -91,10 +100,12 @@ class SnowballState(NamedTuple):
 
     Attributes
     ----------
-    step : int64 array of 3; waves made, waves without a new column, rounds of confirmation made (−1: it has not begun)
+    step : int64 array of 4; waves made, waves without a new column, rounds of confirmation made (−1: it has not begun),
+        contexts explored
     alone, alone_null : float64 arrays; 1/p without context, of columns and of shadows
     ledger, ledger_null : float64 arrays; the sum of 1/p over contexts
     contexts : int32 array; in how many contexts a column was examined
+    n_null : int64 array of 1; in how many every shadow was
     wave : int16 array; the wave in which a column was found, −1 where it is not
     chance : float64 array; p of the column, from the wave before it was found, or from the last confirmation
     """
@@ -105,6 +116,7 @@ class SnowballState(NamedTuple):
     ledger: NDArray[np.float64]
     ledger_null: NDArray[np.float64]
     contexts: NDArray[np.int32]
+    n_null: NDArray[np.int64]
     wave: NDArray[np.int16]
     chance: NDArray[np.float64]
 
@@ -152,12 +164,13 @@ class Snowball:
             alone[kind.members], alone_null[place] = own[:, 0], null[:, 0]
             chance[kind.members] = tail_chances(np.log(alone[kind.members]), np.log(alone_null[place]))
         state = SnowballState(
-            np.array([0, 0, -1]),
+            np.array([0, 0, -1, 0]),
             alone,
             alone_null,
             np.zeros(n),
             np.zeros(self._n_shadows),
             np.zeros(n, np.int32),
+            np.zeros(1, np.int64),
             np.full(n, _NOT_FOUND, np.int16),
             chance,
         )
@@ -165,10 +178,12 @@ class Snowball:
 
     def step(self, state: SnowballState) -> SnowballState:
         """One more wave, or one more round of confirmation."""
-        n_waves, n_idle, n_rounds = state.step.tolist()
+        n_waves, n_idle, n_rounds, n_explored = state.step.tolist()
         patience = self._settings.n_idle if len(state.found) else _WAITING
         if n_rounds < 0 and n_waves < self._settings.max_waves and n_idle < patience:
             return self._with_found(self._with_wave(state))
+        if n_rounds < 0 and n_explored < self._n_exploring(state):
+            return self._with_found(self._explored(state))
         return self._confirmed(state)
 
     def progress(self, state: SnowballState) -> SearchProgress:
@@ -185,11 +200,54 @@ class Snowball:
     def unpack(self, arrays: Mapping[str, NDArray[Any]]) -> SnowballState:
         """The state from a checkpoint."""
         state = SnowballState(**{name: arrays[name] for name in SnowballState._fields})
-        shapes = {"step": 3, "alone_null": self._n_shadows, "ledger_null": self._n_shadows}
+        shapes = {"step": 4, "n_null": 1, "alone_null": self._n_shadows, "ledger_null": self._n_shadows}
         for name, array in state._asdict().items():
             if array.shape != (shapes.get(name, self._n_columns),):
                 raise ValueError(f"the checkpoint's {name} has another shape")
         return state
+
+    # Exploring -------------------------------------------------------------------------------------------------------
+
+    def _n_exploring(self, state: SnowballState) -> int:
+        """How many contexts of random columns there are to be, as things stand."""
+        if self._settings.max_contexts is not None:
+            return self._settings.max_contexts
+        if len(state.found):
+            return 0
+        return min(_EXPLORED_TIMES * -(-self._n_columns // self._exploring_depth), _MOST_EXPLORED)
+
+    @property
+    def _exploring_depth(self) -> int:
+        n_classes = max(len(self._target.classes), 1)
+        return min(fern_depth(self._target.n_rows, n_classes, exploring=True), self._n_columns)
+
+    def _explored(self, state: SnowballState) -> SnowballState:
+        """Every column examined in contexts of random columns beside those found; a ledger of its own while none is."""
+        n_explored = int(state.step[3])
+        n_contexts = min(self._settings.n_contexts, self._n_exploring(state) - n_explored)
+        rng = seeds.generator(self._seed, _EXPLORING, n_explored)
+        others = np.flatnonzero(state.wave < 0)
+        size = min(n_contexts * self._exploring_depth, len(others))
+        carried = np.concatenate((state.found, np.sort(rng.choice(others, size, replace=False))))
+        ferns = draw_exploring_ferns(
+            rng,
+            self._examiner.codes(carried),
+            self._examiner.categories[carried],
+            self._target,
+            n_contexts,
+            len(state.found),
+        )
+        begun = state
+        if n_explored == 0 and not len(state.found):
+            # What the best columns told of each other was chosen by the target, and has no place beside this.
+            begun = state._replace(
+                ledger=np.zeros_like(state.ledger),
+                ledger_null=np.zeros_like(state.ledger_null),
+                contexts=np.zeros_like(state.contexts),
+                n_null=np.zeros_like(state.n_null),
+            )
+        step = begun.step + np.array([0, 0, 0, n_contexts])
+        return self._examined(begun._replace(step=step), ferns.contexts, carried, ferns.uses)
 
     # Waves -----------------------------------------------------------------------------------------------------------
 
@@ -200,30 +258,38 @@ class Snowball:
             carried = np.sort(np.argsort(state.chance, kind="stable")[:_CARRIED])
         number = int(state.step[0])
         contexts, uses = self._ferns(carried, self._settings.n_contexts, _WAVES, number)
+        step = state.step + np.array([1, 0, 0, 0])
+        return self._examined(state._replace(step=step), contexts, carried, uses)
+
+    def _examined(
+        self, state: SnowballState, contexts: Contexts, carried: NDArray[np.int64], uses: list[NDArray[np.int64]]
+    ) -> SnowballState:
+        """The state with what contexts tell added to the ledger, and p of columns that are not found yet."""
         ledger, ledger_null = state.ledger.copy(), state.ledger_null.copy()
-        counts = state.contexts + np.int32(len(uses))
-        chance = state.chance.copy()
         for kind, place in zip(self._shadows, self._places, strict=True):
             sums, null = self._sums(kind, contexts, carried, uses)
             ledger[kind.members] += sums
             ledger_null[place] += null
         used = np.bincount(np.concatenate([carried[use] for use in uses]), minlength=self._n_columns)
-        counts -= used.astype(np.int32)
-        n_null = int((number + 1) * self._settings.n_contexts)
+        counts = state.contexts + np.int32(len(uses)) - used.astype(np.int32)
+        n_null = state.n_null + len(uses)
+        chance = state.chance.copy()
         for kind, place in zip(self._shadows, self._places, strict=True):
             out = kind.members[state.wave[kind.members] < 0]
             evidence = combined(state.alone[out], ledger[out], counts[out])
-            chance[out] = tail_chances(evidence, combined(state.alone_null[place], ledger_null[place], n_null))
-        step = state.step + np.array([1, 0, 0])
-        return state._replace(step=step, ledger=ledger, ledger_null=ledger_null, contexts=counts, chance=chance)
+            null = combined(state.alone_null[place], ledger_null[place], int(n_null[0]))
+            chance[out] = tail_chances(evidence, null)
+        return state._replace(ledger=ledger, ledger_null=ledger_null, contexts=counts, n_null=n_null, chance=chance)
 
     def _with_found(self, state: SnowballState) -> SnowballState:
         """Columns whose false discovery rate is low enough join those found, and stay."""
-        provisional = state.step[0] > 0 and not len(state.found)
+        # Contexts of the best columns were chosen by looking at the target; random ones were not.
+        provisional = state.step[0] > 0 and state.step[3] == 0 and not len(state.found)
         level = (_CARRIED_SHARE if provisional else _WAVE_SHARE) * self._settings.fdr
         passed = false_discoveries(state.chance) <= level
         fresh = passed & (state.wave < 0)
-        wave = np.where(fresh, np.int16(state.step[0]), state.wave)
+        now = state.step[0] + (state.step[3] > 0)  # what exploring found was not found alone
+        wave = np.where(fresh, np.int16(now), state.wave)
         idle = 0 if fresh.any() else state.step[1] + 1
         step = state.step.copy()
         step[1] = idle if state.step[0] else 0

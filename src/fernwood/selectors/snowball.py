@@ -30,6 +30,10 @@ class SnowballSelector(SearchSelector):
         Contexts in which a wave examines every column.
     max_waves : int
         The most waves there are; the search ends before, when two waves in a row find nothing new.
+    max_contexts : int, optional
+        Contexts of random columns, in which columns are met that tell nothing but together (an exclusive or). By
+        default only while nothing is found, three for every column that fits into one, 2048 at most. A pair among p
+        columns takes about p/12 of them, a parity of three about p²/100.
     task : {"classification", "regression"}, optional
         What the target asks for, where the rules of `fernwood.ingest` guess wrong.
     memory : int or str, optional
@@ -76,6 +80,7 @@ class SnowballSelector(SearchSelector):
         *,
         n_contexts: int = 128,
         max_waves: int = 12,
+        max_contexts: int | None = None,
         task: Task | None = None,
         n_jobs: int | None = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
@@ -86,6 +91,7 @@ class SnowballSelector(SearchSelector):
         self.memory = memory
         self.n_contexts = n_contexts
         self.max_waves = max_waves
+        self.max_contexts = max_contexts
         self.task = task
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -93,4 +99,4 @@ class SnowballSelector(SearchSelector):
         self.run_dir = run_dir
 
     def _settings(self) -> SnowballSettings:
-        return SnowballSettings(self.fdr, self.n_contexts, self.max_waves)
+        return SnowballSettings(self.fdr, self.n_contexts, self.max_waves, max_contexts=self.max_contexts)
