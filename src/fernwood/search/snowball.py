@@ -39,6 +39,8 @@ _WAVE_SHARE, _CARRIED_SHARE = 0.5, 0.03
 """Shares of the false discovery rate at which columns are found: far less in contexts chosen by the target."""
 _WAITING = 8
 """Waves without any column found that end the search."""
+_FEW = 3
+"""With fewer columns found than this, the search looks for others in contexts of random columns."""
 _EXPLORED_TIMES, _MOST_EXPLORED = 3, 2048
 """How often every column is in a context of random columns, and the most such contexts, where that is not said."""
 _ROUNDS = 5
@@ -63,7 +65,7 @@ class SnowballSettings:
         Contexts of a round of confirmation; there are at most five.
     max_contexts
         Contexts of random columns, to meet columns that tell nothing but together (an exclusive or). None explores only
-        while nothing is found, in three contexts for every column that fits into one, 2048 at most.
+        while fewer than three are found, in three contexts for every column that fits into one, 2048 at most.
     """
 
     fdr: float = 0.1
@@ -212,7 +214,7 @@ class Snowball:
         """How many contexts of random columns there are to be, as things stand."""
         if self._settings.max_contexts is not None:
             return self._settings.max_contexts
-        if len(state.found):
+        if len(state.found) >= _FEW:
             return 0
         return min(_EXPLORED_TIMES * -(-self._n_columns // self._exploring_depth), _MOST_EXPLORED)
 

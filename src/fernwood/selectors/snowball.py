@@ -32,8 +32,8 @@ class SnowballSelector(SearchSelector):
         The most waves there are; the search ends before, when two waves in a row find nothing new.
     max_contexts : int, optional
         Contexts of random columns, in which columns are met that tell nothing but together (an exclusive or). By
-        default only while nothing is found, three for every column that fits into one, 2048 at most. A pair among p
-        columns takes about p/12 of them, a parity of three about p²/100.
+        default only while fewer than three columns are found, three for every column that fits into one, 2048 at most.
+        A pair among p columns takes about p/12 of them, a parity of three about p²/100.
     task : {"classification", "regression"}, optional
         What the target asks for, where the rules of `fernwood.ingest` guess wrong.
     memory : int or str, optional
