@@ -199,3 +199,10 @@ def test_exploring_beside_what_is_found_is_asked_for() -> None:
     )
     assert 50 in plain
     assert {3, 9, 50} <= asked
+
+
+def test_groups_of_rows_are_not_looked_at_and_that_is_said() -> None:
+    rng = np.random.default_rng(12)
+    store = fernwood.ingest(rng.standard_normal((40, 10)), target=np.arange(40) % 2, groups=np.arange(40) // 4)
+    with pytest.warns(fernwood.FernwoodWarning, match="groups, which the snowball does not look at yet"):
+        search(store, SnowballSettings(n_contexts=8, max_waves=1, max_contexts=0))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fernwood.errors import FernwoodWarning
 from fernwood.kernels.ready import ensure_compiled
 from fernwood.learner.target import class_target, value_target
 from fernwood.relevance.decision import Decision, Verdicts
@@ -59,6 +61,13 @@ def select_by_snowball(
     True
     """
     target = check_table(store)
+    if store.groups is not None:
+        warnings.warn(
+            "the rows have groups, which the snowball does not look at yet: it takes rows of one group for independent, "
+            "so that p is too small where they are alike",
+            FernwoodWarning,
+            stacklevel=2,
+        )
     ids = candidates(store)
     rows, weights, inside = _counted(store)
     n_classes = max(len(inside.classes), 1)

@@ -179,7 +179,7 @@ class Snowball:
         return self._with_found(state)
 
     def step(self, state: SnowballState) -> SnowballState:
-        """One more wave, or one more round of confirmation."""
+        """One more wave, contexts of random columns where those are due, or one more round of confirmation."""
         n_waves, n_idle, n_rounds, n_explored = state.step.tolist()
         patience = self._settings.n_idle if len(state.found) else _WAITING
         if n_rounds < 0 and n_waves < self._settings.max_waves and n_idle < patience:
@@ -301,19 +301,19 @@ class Snowball:
         self, kind: Shadows, contexts: Contexts, carried: NDArray[np.int64], uses: list[NDArray[np.int64]]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The sums of 1/p over all contexts, for a column over those that do not use it."""
-        using: dict[int, list[int]] = {}
+        using: dict[int, list[int]] = {}  # contexts by the place of a column among the members
         for number, use in enumerate(uses):
-            for rank in carried[use].tolist():
-                using.setdefault(rank, []).append(number)
+            ranks = np.intersect1d(carried[use], kind.members)
+            for place in np.searchsorted(kind.members, ranks).tolist():
+                using.setdefault(place, []).append(number)
         sums = np.zeros(len(kind.members))
         null = self._null(kind, contexts)
         mean, spread = null.mean(axis=0, dtype=np.float64), null.std(axis=0, dtype=np.float64)
 
         def add(places: NDArray[np.int64], scores: NDArray[np.float32]) -> None:
             told = inverse_chances(scores, mean, spread)
-            for row, rank in enumerate(kind.members[places].tolist()):
-                if rank in using:
-                    told[row, using[rank]] = 0.0
+            for place in using.keys() & set(range(int(places[0]), int(places[-1]) + 1)):
+                told[place - places[0], using[place]] = 0.0
             sums[places] = told.sum(axis=1, dtype=np.float64)
 
         self._examiner.examine(kind.members, contexts, add)
