@@ -70,6 +70,19 @@ class Facts:
     unit: str = "draws"
     versions: dict[str, str] = field(default_factory=dict)
 
+    @classmethod
+    def of(cls, store: Store, **about: Any) -> Facts:
+        """The facts about a search of a store; what the store says by itself is filled in."""
+        target = store.target
+        return cls(
+            target="" if target is None else target.name,
+            task="" if target is None else target.task,
+            n_rows=store.n_rows,
+            n_columns=store.n_columns,
+            fingerprint=store.fingerprint,
+            **about,
+        )
+
     @property
     def finished(self) -> bool:
         """Whether all draws were made."""

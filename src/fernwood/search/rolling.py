@@ -60,11 +60,11 @@ def select_by_snowball(
     >>> len(set(result.confirmed.tolist()) & set(table.relevant.tolist())) > 15
     True
     """
-    target = check_table(store)
+    check_table(store)
     if store.groups is not None:
         warnings.warn(
-            "the rows have groups, which the snowball does not look at yet: it takes rows of one group for independent, "
-            "so that p is too small where they are alike",
+            "the rows have groups, which the snowball does not look at yet: it takes all rows for independent, so that p "
+            "is too small where those of a group are alike",
             FernwoodWarning,
             stacklevel=2,
         )
@@ -78,19 +78,15 @@ def select_by_snowball(
     loop = Snowball(examiner, inside, shadows, settings, seed)
     state, stopped_by = drive(loop, directory, progress)
     done = loop.progress(state)
-    facts = Facts(
+    facts = Facts.of(
+        store,
         method=METHOD,
-        target=target.name,
-        task=target.task,
-        n_rows=store.n_rows,
-        n_columns=store.n_columns,
         n_usable=len(ids),
         n_draws=done.done,
         n_planned=done.total,
         against="shadows",
         seed=seed,
         parameters=settings.to_json(),
-        fingerprint=store.fingerprint,
         advice="more rows, or a larger fdr, make weak columns visible",
         unit="waves",
         versions=versions(),

@@ -91,21 +91,17 @@ def select_by_subspaces(
     (20, True)
     """
     prepared = prepare(store, settings, seed, n_threads=n_threads, memory=memory, held=held)
-    target, ids, search, n_draws = prepared
+    _, ids, search, n_draws = prepared
     state, stopped_by = drive(SubspaceLoop(search, n_draws), directory, progress)
-    facts = Facts(
+    facts = Facts.of(
+        store,
         method=METHOD,
-        target=target.name,
-        task=target.task,
-        n_rows=store.n_rows,
-        n_columns=store.n_columns,
         n_usable=len(ids),
         n_draws=state.n_draws,
         n_planned=n_draws,
         against="probe" if search.rule.needs_probe else "",
         seed=seed,
         parameters={**settings.to_json(), "q": search.q},
-        fingerprint=store.fingerprint,
         versions=versions(),
     )
     evidence = state.evidence
