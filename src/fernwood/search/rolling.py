@@ -63,8 +63,8 @@ def select_by_snowball(
     check_table(store)
     if store.groups is not None:
         warnings.warn(
-            "the rows have groups, which the snowball does not look at yet: it takes all rows for independent, so that p "
-            "is too small where those of a group are alike",
+            "the rows have groups, which the snowball does not look at yet: it takes all rows for independent, so that "
+            "p is too small where those of a group are alike",
             FernwoodWarning,
             stacklevel=2,
         )
