@@ -9,12 +9,16 @@ import pytest
 
 import fernwood
 from fernwood.errors import BudgetError, ParameterError
+from fernwood.learner.target import class_target
 from fernwood.result import Result
 from fernwood.run.directory import RunDirectory, RunManifest
 from fernwood.run.driving import SearchProgress
+from fernwood.search import snowball
+from fernwood.search.examining import Examiner, draw_shadows
 from fernwood.search.rolling import select_by_snowball
-from fernwood.search.snowball import SnowballSettings
+from fernwood.search.snowball import Snowball, SnowballSettings
 from fernwood.store import Store
+from fernwood.subspace.candidates import candidates
 
 MADELON = fernwood.datasets.make_madelon(500, 400, class_sep=2.0, shuffle=True, random_state=1)
 RELEVANT = set(MADELON.relevant.tolist())
@@ -206,3 +210,25 @@ def test_groups_of_rows_are_not_looked_at_and_that_is_said() -> None:
     store = fernwood.ingest(rng.standard_normal((40, 10)), target=np.arange(40) % 2, groups=np.arange(40) // 4)
     with pytest.warns(fernwood.FernwoodWarning, match="groups, which the snowball does not look at yet"):
         search(store, SnowballSettings(n_contexts=8, max_waves=1, max_contexts=0))
+
+
+def test_a_column_is_not_examined_in_contexts_that_use_it() -> None:
+    """The ledger after one wave, for columns in its contexts, is the sum over the other contexts."""
+    store = fernwood.ingest(MADELON.data, target=MADELON.target)
+    ids = candidates(store)
+    examiner = Examiner(store, ids, None, np.ones(store.n_rows), 0, 1)
+    shadows = draw_shadows(examiner.kinds())
+    loop = Snowball(examiner, class_target(store.target.values), shadows, QUICK, 0)
+    before = loop.start()
+    found = before.found
+    assert len(found) > 2
+    contexts, uses = loop._ferns(found, QUICK.n_contexts, snowball._WAVES, 0)
+    after = loop.step(before)
+    for kind in shadows:
+        mine = np.intersect1d(kind.members, found)
+        told, _ = loop._inverse_chances(kind, mine, contexts)
+        for row, rank in enumerate(mine.tolist()):
+            beside = np.array([rank not in found[use] for use in uses])
+            assert 0 < np.count_nonzero(~beside) < len(uses)
+            assert after.ledger[rank] == pytest.approx(told[row, beside].sum(dtype=float), rel=1e-6)
+            assert after.contexts[rank] == np.count_nonzero(beside)
