@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from fernwood.store.manifest import FileRecord
+
 __all__ = ["DiskStore", "open_store"]
 
 
@@ -70,10 +72,10 @@ class DiskStore(Store):
     @cached_property
     def roles(self) -> Roles:  # type: ignore[override]
         """Target, weights and groups of the rows."""
-        if self.manifest.rows is None:
+        record = self.manifest.rows
+        if record is None:
             return Roles()
-        file = pa.PythonFile(_Readable(self._open(self.manifest.rows.name)), "r")
-        table = self._guarded(lambda: pq.ParquetFile(file, page_checksum_verification=True).read())
+        table = self._guarded(lambda: self._open_parquet(record).read(use_threads=False))
         return Roles.restore(table, self.manifest.roles)
 
     def read(self, ids: ArrayLike, out: NDArray[np.uint8] | None = None) -> NDArray[np.uint8]:
@@ -120,11 +122,15 @@ class DiskStore(Store):
                 f"{shown(self.path.name)} was replaced or removed since it was opened; open it again"
             ) from error
 
+    def _open_parquet(self, record: FileRecord) -> pq.ParquetFile:
+        # Pages carry checksums of their own, so that a damaged record is an error and never a wrong number. Nothing is
+        # read ahead, nor by Arrow's threads: one that lets go of a Python file as the interpreter ends aborts it.
+        file = pa.PythonFile(_Readable(self._open(record.name)), "r")
+        return pq.ParquetFile(file, page_checksum_verification=True, pre_buffer=False)
+
     @cached_property
     def _parquet(self) -> pq.ParquetFile:
-        # Pages carry checksums of their own, so that a damaged record is an error and never a wrong number.
-        file = pa.PythonFile(_Readable(self._open(self.manifest.columns.name)), "r")
-        parquet = self._guarded(lambda: pq.ParquetFile(file, page_checksum_verification=True))
+        parquet = self._guarded(lambda: self._open_parquet(self.manifest.columns))
         if parquet.metadata.num_rows != self.n_columns:
             raise StoreError(f"the records of {shown(self.path.name)} do not fit its manifest; make the store again")
         return parquet

@@ -1,0 +1,41 @@
+"""A store on disk: how its files are read."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+import fernwood
+from fernwood.store import disk
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pytest
+
+
+def test_records_are_read_by_the_thread_that_asks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A thread of Arrow's that still holds one of our files when the interpreter ends would abort the process."""
+    rng = np.random.default_rng(0)
+    n = 50
+    fernwood.ingest(
+        rng.standard_normal((n, 8)),
+        target=rng.integers(0, 2, n),
+        weights=rng.random(n),
+        groups=rng.integers(0, 9, n),
+        out=tmp_path / "s.fern",
+    )
+    readers, plain = set(), disk._Readable.read
+
+    def noting(self: disk._Readable, size: int = -1) -> bytes:
+        readers.add(threading.get_ident())
+        return plain(self, size)
+
+    monkeypatch.setattr(disk._Readable, "read", noting)
+    store = fernwood.open(tmp_path / "s.fern")
+    assert store.target is not None
+    assert len(list(store.names.take(np.arange(8)))) == 8
+    assert store.checksums.shape == (8,)
+    assert readers == {threading.get_ident()}
