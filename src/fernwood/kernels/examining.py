@@ -14,17 +14,13 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray  # noqa: TC002  (Numba reads the fields)
 
-from fernwood.kernels.random import next_bounded
-
-__all__ = ["Contexts", "examine_pairs", "fill_components", "permute_codes", "weigh_codes"]
+__all__ = ["Contexts", "count_pairs", "examine_pairs"]
 
 _TILE = 32
 _WIDE = 2 * _TILE  # a lane for each of two components
-_MISSING = 255
 _ONE, _TWO, _THREE, _FOUR = np.uint32(1), np.uint32(2), np.uint32(3), np.uint32(4)
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-_MIX_1, _MIX_2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
-_S27, _S30, _S31 = np.uint64(27), np.uint64(30), np.uint64(31)
+_RUN = np.uint32(256)
+"""Rows that are added up in 16 bits: that many steps of at most 127 fit."""
 
 
 class Contexts(NamedTuple):
@@ -35,7 +31,8 @@ class Contexts(NamedTuple):
     rows : uint32 array, shape (contexts, rows); the rows, cell by cell and in a cell class by class
     start : uint32 array, shape (contexts, cells × classes + 1); where in `rows` the rows of a cell and class begin
     size : float32 array, shape (contexts, cells × classes); the weight of the rows there
-    weight : float32 array, shape (contexts, rows); weights in the order of `rows`, for numbers times the residuals
+    weight : float32 array, shape (contexts, rows); weights in the order of `rows`, for numbers times the residuals; no
+        rows at all where all of them weigh one
     n_classes : int; 1 for a target of numbers
     """
 
@@ -45,138 +42,10 @@ class Contexts(NamedTuple):
     weight: NDArray[np.float32]
     n_classes: int
 
-
-@njit(nogil=True, cache=True)
-def weigh_codes(codes, weights, out):
-    """The weight of the rows at every code of every column; `out` has shape (columns, 256)."""
-    out[:] = 0
-    for j in range(codes.shape[0]):
-        for i in range(codes.shape[1]):
-            out[j, codes[j, i]] += weights[i]
-
-
-@njit(nogil=True, cache=True)
-def fill_components(amounts, categories, owner, part, table):
-    """What every code of a column stands for: pairs of components with mean 0 and variance 1 over the rows.
-
-    Of an ordered column, the first pair is the first two orthonormal polynomials of its ranks. Of categories, pair
-    after pair holds contrasts, each category against all before it. The last pair of a column with missing values marks
-    those; elsewhere they count as nothing.
-
-    Parameters
-    ----------
-    amounts : float64 array, shape (columns, 256); from `weigh_codes`
-    categories : bool array; which columns hold categories
-    owner, part : int64 arrays; column of every pair, and its number within the column (−1: it marks missing values)
-    table : float32 array, shape (pairs, 256, 2); filled
-    """
-    table[:] = 0
-    for pair in range(owner.shape[0]):
-        amount = amounts[owner[pair]]
-        present = 0.0
-        for code in range(_MISSING):
-            present += amount[code]
-        if part[pair] < 0:
-            _mark_missing(amount[_MISSING], present, table[pair])
-        elif present > 0 and categories[owner[pair]]:
-            _contrast(amount, 2 * part[pair] + 1, 0, table[pair])
-            _contrast(amount, 2 * part[pair] + 2, 1, table[pair])
-        elif present > 0:
-            _polynomials(amount, present, table[pair])
-
-
-@njit(nogil=True, cache=True)
-def _mark_missing(missing, present, table):
-    share = missing / (missing + present)
-    spread = np.sqrt(share * (1 - share))
-    if spread > 0:
-        for code in range(_MISSING):
-            table[code, 0] = -share / spread
-        table[_MISSING, 0] = (1 - share) / spread
-
-
-@njit(nogil=True, cache=True)
-def _contrast(amount, wanted, place, table):
-    """The contrast of the category that is number `wanted` of those in use against all before it."""
-    before, number = 0.0, 0
-    for code in range(_MISSING):
-        if amount[code] == 0:
-            continue
-        if number == wanted:
-            both = before + amount[code]
-            scale = np.sqrt(_total(amount))
-            for earlier in range(code):
-                if amount[earlier] > 0:
-                    table[earlier, place] = scale * np.sqrt(amount[code] / (before * both))
-            table[code, place] = -scale * np.sqrt(before / (amount[code] * both))
-            return
-        before += amount[code]
-        number += 1
-
-
-@njit(nogil=True, cache=True)
-def _total(amount):
-    total = 0.0
-    for code in range(_MISSING):
-        total += amount[code]
-    return total
-
-
-@njit(nogil=True, cache=True)
-def _polynomials(amount, present, table):
-    first, second = np.zeros(_MISSING), np.zeros(_MISSING)
-    before = 0.0
-    for code in range(_MISSING):
-        first[code] = (before + 0.5 * amount[code]) / present - 0.5
-        second[code] = first[code] ** 2
-        before += amount[code]
-    if _standardise(amount, present, first):
-        both = 0.0
-        for code in range(_MISSING):
-            both += amount[code] * first[code] * second[code]
-        for code in range(_MISSING):
-            second[code] -= both / present * first[code]
-        _standardise(amount, present, second)
-    else:
-        second[:] = 0
-    for code in range(_MISSING):
-        if amount[code] > 0:
-            table[code, 0], table[code, 1] = first[code], second[code]
-
-
-@njit(nogil=True, cache=True)
-def _standardise(amount, present, values):
-    """Mean 0 and variance 1 over the rows; all zero, and False, where they do not vary."""
-    mean = 0.0
-    for code in range(_MISSING):
-        mean += amount[code] * values[code]
-    mean /= present
-    spread = 0.0
-    for code in range(_MISSING):
-        values[code] -= mean
-        spread += amount[code] * values[code] ** 2
-    spread = np.sqrt(spread / present)
-    for code in range(_MISSING):
-        values[code] = values[code] / spread if spread > 1e-6 else 0.0
-    return spread > 1e-6
-
-
-@njit(nogil=True, cache=True)
-def permute_codes(codes, addresses, out):
-    """The codes of every column dealt anew to the rows; the deal is drawn at the column's address, a uint64."""
-    state = np.empty(4, np.uint64)
-    for j in range(codes.shape[0]):
-        word = addresses[j]
-        for k in range(4):  # splitmix64 spreads one word over the four of a state
-            word += _GOLDEN
-            mixed = (word ^ (word >> _S30)) * _MIX_1
-            mixed = (mixed ^ (mixed >> _S27)) * _MIX_2
-            state[k] = mixed ^ (mixed >> _S31)
-        out[j] = codes[j]
-        column = out[j]
-        for i in range(column.shape[0] - 1, 0, -1):
-            other = next_bounded(state, i + 1)
-            column[i], column[other] = column[other], column[i]
+    @property
+    def counts(self) -> bool:
+        """Whether rows are counted, and not weighed."""
+        return self.weight.size == 0
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -192,8 +61,8 @@ def examine_pairs(codes, owner, table, contexts, out):
             pair = min(start + j, n_pairs - 1)
             column, values = codes[owner[pair]], table[pair]
             for i in range(n_rows):
-                tile[i, j] = values[column[i], 0]
-                tile[i, _TILE + j] = values[column[i], 1]
+                tile[i, 2 * j] = values[column[i], 0]
+                tile[i, 2 * j + 1] = values[column[i], 1]
         for c in range(contexts.rows.shape[0]):
             _add_up(tile, contexts.rows[c], contexts.start[c], contexts.weight[c], sums)
             gain[:] = 0
@@ -202,7 +71,64 @@ def examine_pairs(codes, owner, table, contexts, out):
             else:
                 _gain_of_classes(sums, contexts.size[c], contexts.n_classes, total, gain)
             for j in range(min(_TILE, n_pairs - start)):
-                out[owner[start + j], c] += gain[j] + gain[_TILE + j]
+                out[owner[start + j], c] += gain[2 * j] + gain[2 * j + 1]
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def count_pairs(codes, owner, steps, unit, contexts, out):
+    """As `examine_pairs` for rows that all weigh one, with components in whole steps: eight times less to move.
+
+    Parameters
+    ----------
+    codes, owner, contexts, out
+    steps : int16 array, shape (pairs, 256); what a code stands for, two steps of 8 bits side by side
+    unit : float32 array, shape (pairs, 2); the length of a step
+    """
+    n_pairs, n_rows = owner.shape[0], codes.shape[1]
+    both = np.empty((n_rows, _TILE), np.int16)
+    tile = both.view(np.int8)
+    run = np.empty(_WIDE, np.int16)
+    sums = np.empty((contexts.size.shape[1], _WIDE), np.float32)
+    total = np.empty(_WIDE, np.float32)
+    gain = np.empty(_WIDE, np.float32)
+    for start in range(0, n_pairs, _TILE):
+        for j in range(_TILE):
+            pair = min(start + j, n_pairs - 1)
+            column, values = codes[owner[pair]], steps[pair]
+            for i in range(n_rows):
+                both[i, j] = values[column[i]]
+        for c in range(contexts.rows.shape[0]):
+            _count_up(tile, contexts.rows[c], contexts.start[c], run, sums)
+            gain[:] = 0
+            _gain_of_classes(sums, contexts.size[c], contexts.n_classes, total, gain)
+            for j in range(min(_TILE, n_pairs - start)):
+                a, b = unit[start + j, 0], unit[start + j, 1]
+                out[owner[start + j], c] += a * a * gain[2 * j] + b * b * gain[2 * j + 1]
+
+
+@njit(nogil=True, cache=True)
+def _count_up(tile, rows, start, run, sums):
+    """The sums of all lanes over the rows of every cell and class, in whole steps."""
+    for at in range(sums.shape[0]):
+        for j in range(_WIDE):
+            sums[at, j] = 0
+        i, end = start[at], start[at + 1]
+        while i < end:
+            stop = min(end, i + _RUN)
+            for j in range(_WIDE):
+                run[j] = 0
+            while i + _FOUR <= stop:
+                a, b, c, d = rows[i], rows[i + _ONE], rows[i + _TWO], rows[i + _THREE]
+                for j in range(_WIDE):
+                    run[j] += np.int16(tile[a, j] + tile[b, j] + tile[c, j] + tile[d, j])
+                i += _FOUR
+            while i < stop:
+                a = rows[i]
+                for j in range(_WIDE):
+                    run[j] += np.int16(tile[a, j])
+                i += _ONE
+            for j in range(_WIDE):
+                sums[at, j] += run[j]
 
 
 @njit(nogil=True, cache=True)
@@ -246,8 +172,10 @@ def _gain_of_classes(sums, size, n_classes, total, gain):
         if in_cell <= 0:
             continue
         scale = np.float32(1) / in_cell
-        for at in range(first, first + n_classes):
+        # Of two classes, one departs as far as the other.
+        last, times = (first + 1, np.float32(2) * scale) if n_classes == 2 else (first + n_classes, scale)
+        for at in range(first, last):
             share = size[at] * scale
             for j in range(_WIDE):
                 departure = sums[at, j] - share * total[j]
-                gain[j] += departure * departure * scale
+                gain[j] += departure * departure * times

@@ -6,7 +6,7 @@ shadows are treated alike throughout, so that a column that says nothing is one 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,7 @@ _ALONE = 0.3
 """The weight of a column by itself, without context, among all its contexts."""
 _TAIL = 100
 """Beyond so many of the highest shadows, the null is modelled: its logarithm falls in a straight line."""
+_FEW_COLUMNS = 8
 _HIGHEST = 12.0
 """Standard deviations beyond which one context tells no more."""
 
@@ -50,7 +51,7 @@ def inverse_chances(
 
 
 def combined(
-    alone: NDArray[np.float64], in_contexts: NDArray[np.float64], n_contexts: NDArray[np.int64] | int
+    alone: NDArray[np.float64], in_contexts: NDArray[np.float64], n_contexts: NDArray[np.integer[Any]] | int
 ) -> NDArray[np.float64]:
     """One number for the evidence of many contexts: minus the logarithm of the harmonic mean of their p.
 
@@ -78,13 +79,18 @@ def tail_chances(evidence: NDArray[np.float64], shadows: NDArray[np.float64]) ->
     >>> [float(round(c, 3)) for c in chances[:2]], bool(1e-9 < chances[2] < 1e-7)
     ([1.0, 0.012], True)
     """
-    null = np.sort(shadows)
-    n = len(null)
+    n = len(shadows)
     k = max(1, min(_TAIL, n // 10))
+    # Few columns are compared with the shadows one by one; for many, sorting them all pays.
+    null = np.sort(shadows) if len(evidence) > _FEW_COLUMNS else np.partition(shadows, n - k - 1)
     start = null[n - k - 1]
     # Somewhat flatter than measured, by the error of a mean of k: a tail too steep finds what is not there.
-    slope = max((null[n - k :].mean() - start) * (1 + 1 / np.sqrt(k)), 1e-9)
-    counted = (n - np.searchsorted(null, evidence, side="left") + 1) / (n + 1)
+    slope = max((np.sort(null[n - k :]).mean() - start) * (1 + 1 / np.sqrt(k)), 1e-9)
+    if len(evidence) > _FEW_COLUMNS:
+        as_much = n - np.searchsorted(null, evidence, side="left")
+    else:
+        as_much = np.array([np.count_nonzero(null >= value) for value in evidence])
+    counted = (as_much + 1) / (n + 1)
     beyond = (k + 1) / (n + 1) * np.exp(-np.maximum(evidence - start, 0) / slope)
     return np.asarray(np.maximum(np.where(evidence > start, beyond, counted), np.finfo(np.float64).tiny))
 

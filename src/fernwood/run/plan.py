@@ -88,20 +88,30 @@ def plan_draws(
 
 
 def plan_waves(
-    n_rows: int, n_columns: int, n_classes: int, n_contexts: int, n_threads: int, budget: int | None, *, held: int = 0
+    n_rows: int,
+    n_columns: int,
+    n_classes: int,
+    n_contexts: int,
+    n_laid_out: int,
+    n_threads: int,
+    budget: int | None,
+    *,
+    held: int = 0,
 ) -> SearchPlan:
     """The plan for a snowball, whose threads examine a block of columns each in all contexts of a wave.
 
-    The parameters are those of `plan_draws`; `n_contexts` is the most contexts there are at a time.
+    The parameters are those of `plan_draws`; `n_contexts` is the most contexts whose scores are kept together, and
+    `n_laid_out` how many of them divide the rows at a time.
 
     Examples
     --------
-    >>> plan_waves(1000, 20_000, 2, 256, n_threads=8, budget=250_000_000).n_threads
+    >>> plan_waves(1000, 20_000, 2, 256, 256, n_threads=8, budget=250_000_000).n_threads
     8
     """
     ledger = _LEDGER_BYTES * n_columns
-    # Cell and weight of every row in every context as they are made, and scores of shadows before and after judging.
-    round_ = n_contexts * (24 * n_rows + 8 * _SHADOWS)
+    # Place, cell and weight of every row in every context, one context as it is made, and scores of shadows before and
+    # after judging.
+    round_ = (12 * n_laid_out + 48) * n_rows + 8 * _SHADOWS * n_contexts
     # A block of codes with the components of its columns, and 64 lanes of numbers for every row.
     worker = 2 * _BLOCK_BYTES + _COMPONENT_BYTES * max(1, _BLOCK_BYTES // n_rows) + 4 * 64 * n_rows + 256 * n_classes
     plan = SearchPlan(ledger, round_, worker, n_threads, held)

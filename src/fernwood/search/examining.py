@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from fernwood.kernels.examining import Contexts, examine_pairs, fill_components, permute_codes, weigh_codes
+from fernwood.kernels.components import fill_components, step_components, weigh_codes
+from fernwood.kernels.dealing import permute_codes
+from fernwood.kernels.examining import Contexts, count_pairs, examine_pairs
 from fernwood.learner.many import in_order
 from fernwood.sources.base import Kind
 from fernwood.store.quantise import MISSING
@@ -25,7 +27,7 @@ _BLOCK_BYTES = 2**21
 _FEWEST_COLUMNS = 64
 """Fewer columns than this would leave lanes of the kernel empty."""
 _EVEN_ENOUGH = 4  # as a power of two
-_SHADOWS_A_KIND = 2000
+_SHADOWS_A_KIND = 1000
 _MOST_SHADOWS = 20_000
 
 
@@ -73,7 +75,7 @@ class Examiner:
         self._store = store
         self._ids = ids
         self._rows = rows
-        self._weights = weights
+        self._weights = weights[:0] if (weights == 1).all() else weights
         self._key = np.uint64(seed & (2**64 - 1))
         self._n_threads = n_threads
         self._width = max(1, _BLOCK_BYTES // store.n_rows)
@@ -136,7 +138,12 @@ class Examiner:
         table = np.empty((len(owner), 256, 2), np.float32)
         fill_components(amounts, categories, owner, part, table)
         out = np.zeros((len(codes), len(contexts.rows)), np.float32)
-        examine_pairs(codes, owner, table, contexts, out)
+        if contexts.counts:
+            steps, unit = np.empty(table.shape, np.int8), np.empty((len(owner), 2), np.float32)
+            step_components(table, steps, unit)
+            count_pairs(codes, owner, steps.view(np.int16)[:, :, 0], unit, contexts, out)
+        else:
+            examine_pairs(codes, owner, table, contexts, out)
         return out
 
     def _amounts(self, codes: NDArray[np.uint8]) -> NDArray[np.float64]:

@@ -19,7 +19,7 @@ from fernwood.run.plan import plan_waves
 from fernwood.search.checks import check_table
 from fernwood.search.examining import Examiner, draw_shadows
 from fernwood.search.selecting import Selection
-from fernwood.search.snowball import Snowball
+from fernwood.search.snowball import Snowball, n_laid_out
 from fernwood.subspace.candidates import candidates
 
 if TYPE_CHECKING:
@@ -71,7 +71,17 @@ def select_by_snowball(
     ids = candidates(store)
     rows, weights, inside = _counted(store)
     n_classes = max(len(inside.classes), 1)
-    plan = plan_waves(len(weights), store.n_columns, n_classes, settings.n_confirming, n_threads, memory, held=held)
+    n_contexts = max(settings.n_contexts, settings.n_confirming)
+    plan = plan_waves(
+        len(weights),
+        store.n_columns,
+        n_classes,
+        n_contexts,
+        n_laid_out(len(weights), n_contexts),
+        n_threads,
+        memory,
+        held=held,
+    )
     ensure_compiled("snowball")
     examiner = Examiner(store, ids, rows, weights, seed, plan.n_threads)
     shadows = draw_shadows(examiner.kinds())

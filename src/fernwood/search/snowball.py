@@ -9,7 +9,6 @@ those that fail leave.
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -17,19 +16,20 @@ import numpy as np
 from fernwood import seeds
 from fernwood.errors import ParameterError
 from fernwood.learner.contexts import draw_exploring_ferns, draw_ferns, fern_depth, without_context
-from fernwood.relevance.shadows import combined, false_discoveries, inverse_chances, tail_chances
+from fernwood.relevance.shadows import combined, false_discoveries, tail_chances
 from fernwood.run.driving import SearchProgress
+from fernwood.search.evidence import Awake, ContextEvidence
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from numpy.typing import NDArray
 
-    from fernwood.kernels.examining import Contexts
+    from fernwood.learner.contexts import Ferns
     from fernwood.learner.target import TreeTarget
     from fernwood.search.examining import Examiner, Shadows
 
-__all__ = ["Snowball", "SnowballSettings", "SnowballState"]
+__all__ = ["Snowball", "SnowballSettings", "SnowballState", "n_laid_out"]
 
 _NOT_FOUND = -1
 _WAVES, _CONFIRMING, _EXPLORING = range(5, 8)  # addresses below the seed
@@ -45,6 +45,12 @@ _EXPLORED_TIMES, _MOST_EXPLORED = 3, 2048
 """How often every column is in a context of random columns, and the most such contexts, where that is not said."""
 _ROUNDS = 5
 """The most rounds of confirmation."""
+_FIRST_LEG = 0.25
+"""The share of a wave's contexts in which all columns are examined; after that, those that race on."""
+_RACING = 0.9
+"""A column races on where its evidence is above so many of the shadows, and so does a shadow."""
+_CELLS_AT_ONCE = 2**23
+"""Rows times contexts that are laid out together: tables of very many rows are passed over more often."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +103,17 @@ class SnowballSettings:
         return cls(**entries)
 
 
+def n_laid_out(n_rows: int, n_contexts: int) -> int:
+    """How many contexts divide so many rows at a time.
+
+    Examples
+    --------
+    >>> n_laid_out(1000, 256), n_laid_out(1_000_000, 256)
+    (256, 8)
+    """
+    return max(1, min(n_contexts, _CELLS_AT_ONCE // n_rows))
+
+
 class SnowballState(NamedTuple):
     """All that the next step needs; arrays are by rank, those of shadows kind after kind.
 
@@ -106,8 +123,7 @@ class SnowballState(NamedTuple):
         contexts explored
     alone, alone_null : float64 arrays; 1/p without context, of columns and of shadows
     ledger, ledger_null : float64 arrays; the sum of 1/p over contexts
-    contexts : int32 array; in how many contexts a column was examined
-    n_null : int64 array of 1; in how many every shadow was
+    contexts, contexts_null : int32 arrays; in how many contexts a column or a shadow was examined
     wave : int16 array; the wave in which a column was found, −1 where it is not
     chance : float64 array; p of the column, from the wave before it was found, or from the last confirmation
     """
@@ -118,7 +134,7 @@ class SnowballState(NamedTuple):
     ledger: NDArray[np.float64]
     ledger_null: NDArray[np.float64]
     contexts: NDArray[np.int32]
-    n_null: NDArray[np.int64]
+    contexts_null: NDArray[np.int32]
     wave: NDArray[np.int16]
     chance: NDArray[np.float64]
 
@@ -126,6 +142,21 @@ class SnowballState(NamedTuple):
     def found(self) -> NDArray[np.int64]:
         """Ranks of the columns found, in increasing order."""
         return np.flatnonzero(self.wave >= 0)
+
+    def evidence(self, ranks: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Of some columns."""
+        return combined(self.alone[ranks], self.ledger[ranks], self.contexts[ranks])
+
+    def evidence_null(self, place: slice) -> NDArray[np.float64]:
+        """Of the shadows of a kind."""
+        return combined(self.alone_null[place], self.ledger_null[place], self.contexts_null[place])
+
+    def forgotten(self) -> SnowballState:
+        """The state before any context."""
+        emptied = {
+            name: np.zeros_like(getattr(self, name)) for name in ("ledger", "ledger_null", "contexts", "contexts_null")
+        }
+        return self._replace(**emptied)
 
 
 class Snowball:
@@ -147,36 +178,28 @@ class Snowball:
         self, examiner: Examiner, target: TreeTarget, shadows: list[Shadows], settings: SnowballSettings, seed: int
     ) -> None:
         self._examiner = examiner
+        self._told = ContextEvidence(examiner, shadows)
         self._target = target
-        self._shadows = shadows
         self._settings = settings
         self._seed = seed
-        self._n_columns = sum(len(kind.members) for kind in shadows)
-        ends = np.cumsum([0, *(len(kind.models) for kind in shadows)])
-        self._places = [slice(a, b) for a, b in pairwise(ends.tolist())]
-        self._n_shadows = int(ends[-1])
+        self._n_columns = self._told.n_columns
 
     def start(self) -> SnowballState:
         """Every column by itself."""
-        n = self._n_columns
-        alone, alone_null = np.empty(n), np.empty(self._n_shadows)
-        chance = np.empty(n)
-        for kind, place in zip(self._shadows, self._places, strict=True):
-            own, null = self._inverse_chances(kind, kind.members, without_context(self._target))
-            alone[kind.members], alone_null[place] = own[:, 0], null[:, 0]
-            chance[kind.members] = tail_chances(np.log(alone[kind.members]), np.log(alone_null[place]))
+        n, n_shadows = self._n_columns, self._told.n_shadows
+        alone, alone_null = self._told.alone(without_context(self._target))
         state = SnowballState(
             np.array([0, 0, -1, 0]),
             alone,
             alone_null,
             np.zeros(n),
-            np.zeros(self._n_shadows),
+            np.zeros(n_shadows),
             np.zeros(n, np.int32),
-            np.zeros(1, np.int64),
+            np.zeros(n_shadows, np.int32),
             np.full(n, _NOT_FOUND, np.int16),
-            chance,
+            np.ones(n),
         )
-        return self._with_found(state)
+        return self._with_found(self._judged(state))
 
     def step(self, state: SnowballState) -> SnowballState:
         """One more wave, contexts of random columns where those are due, or one more round of confirmation."""
@@ -190,8 +213,13 @@ class Snowball:
 
     def progress(self, state: SnowballState) -> SearchProgress:
         """How far it is, in waves: those that are not needed are skipped at the end."""
-        total = self._settings.max_waves + 1
-        done = total if self._is_done(state) else min(int(state.step[0]), total - 1)
+        waves = self._settings.max_waves
+        a_wave = self._settings.n_contexts
+        exploring = max(self._n_exploring(state), int(state.step[3]))
+        total = waves + -(-exploring // a_wave) + 1
+        explored = int(state.step[3])
+        done = int(state.step[0]) if not explored else waves + explored // a_wave
+        done = total if self._is_done(state) else min(done, total - 1)
         n_found = int(np.count_nonzero(state.wave >= 0))
         return SearchProgress("searching", done, total, "waves", n_found, self._n_columns, self._n_columns)
 
@@ -202,11 +230,91 @@ class Snowball:
     def unpack(self, arrays: Mapping[str, NDArray[Any]]) -> SnowballState:
         """The state from a checkpoint."""
         state = SnowballState(**{name: arrays[name] for name in SnowballState._fields})
-        shapes = {"step": 4, "n_null": 1, "alone_null": self._n_shadows, "ledger_null": self._n_shadows}
         for name, array in state._asdict().items():
-            if array.shape != (shapes.get(name, self._n_columns),):
+            length = self._told.n_shadows if name.endswith("_null") else self._n_columns
+            if array.shape != (4 if name == "step" else length,):
                 raise ValueError(f"the checkpoint's {name} has another shape")
         return state
+
+    # Waves -----------------------------------------------------------------------------------------------------------
+
+    def _with_wave(self, state: SnowballState) -> SnowballState:
+        """Columns and shadows examined in contexts of the columns found; while none is, of the best ones.
+
+        All are awake for a first part of the contexts where columns were found since, and those that race for the rest.
+        """
+        carried = state.found
+        if not len(carried):
+            carried = np.sort(np.argsort(state.chance, kind="stable")[:_CARRIED])
+        rng = seeds.generator(self._seed, _WAVES, int(state.step[0]))
+        n_first = max(1, round(_FIRST_LEG * self._settings.n_contexts))
+        awake = self._racing(state) if state.step[1] else self._told.everyone()
+        for leg, n_contexts in enumerate((n_first, self._settings.n_contexts - n_first)):
+            if leg:
+                awake = self._racing(state)
+            for ferns in self._ferns(rng, carried, n_contexts):
+                state = self._heard(state, ferns, carried, awake)
+        return self._judged(state._replace(step=state.step + np.array([1, 0, 0, 0])))
+
+    def _racing(self, state: SnowballState) -> Awake:
+        """Columns and shadows whose evidence is above that of most shadows."""
+        awake = self._told.everyone()
+        for kind, place in self._told.kinds:
+            null = state.evidence_null(place)
+            least = np.quantile(null, _RACING)
+            awake.columns[kind.members] = state.evidence(kind.members) >= least
+            awake.shadows[place] = null >= least
+        return awake
+
+    def _ferns(self, rng: np.random.Generator, carried: NDArray[np.int64], n_ferns: int) -> Iterator[Ferns]:
+        """Ferns of some columns, as many at a time as are laid out together."""
+        if not n_ferns:
+            return
+        codes, categories = self._examiner.codes(carried), self._examiner.categories[carried]
+        for n in self._parts(n_ferns):
+            yield draw_ferns(rng, codes, categories, self._target, n)
+
+    def _parts(self, n_contexts: int) -> list[int]:
+        at_once = n_laid_out(self._target.n_rows, n_contexts)
+        return [min(at_once, n_contexts - first) for first in range(0, n_contexts, at_once)]
+
+    def _heard(self, state: SnowballState, ferns: Ferns, carried: NDArray[np.int64], awake: Awake) -> SnowballState:
+        """The state with what contexts tell of those awake added to the ledger."""
+        used = _used_in(ferns.uses, carried)
+        own, null = self._told.sums(ferns.contexts, used, awake)
+        n_contexts = len(ferns.uses)
+        counts = n_contexts * awake.columns.astype(np.int32)
+        for rank, contexts in used.items():
+            if awake.columns[rank]:
+                counts[rank] -= len(contexts)
+        return state._replace(
+            ledger=state.ledger + own,
+            ledger_null=state.ledger_null + null,
+            contexts=state.contexts + counts,
+            contexts_null=state.contexts_null + n_contexts * awake.shadows.astype(np.int32),
+        )
+
+    def _judged(self, state: SnowballState) -> SnowballState:
+        """The state with p of the columns that are not found yet."""
+        chance = state.chance.copy()
+        for kind, place in self._told.kinds:
+            out = kind.members[state.wave[kind.members] < 0]
+            chance[out] = tail_chances(state.evidence(out), state.evidence_null(place))
+        return state._replace(chance=chance)
+
+    def _with_found(self, state: SnowballState) -> SnowballState:
+        """Columns whose false discovery rate is low enough join those found, and stay."""
+        # Contexts of the best columns were chosen by looking at the target; random ones were not.
+        provisional = state.step[0] > 0 and state.step[3] == 0 and not len(state.found)
+        level = (_CARRIED_SHARE if provisional else _WAVE_SHARE) * self._settings.fdr
+        passed = false_discoveries(state.chance) <= level
+        fresh = passed & (state.wave < 0)
+        now = state.step[0] + (state.step[3] > 0)  # what exploring found was not found alone
+        wave = np.where(fresh, np.int16(now), state.wave)
+        idle = 0 if fresh.any() else state.step[1] + 1
+        step = state.step.copy()
+        step[1] = idle if state.step[0] else 0
+        return state._replace(wave=wave, step=step)
 
     # Exploring -------------------------------------------------------------------------------------------------------
 
@@ -229,127 +337,16 @@ class Snowball:
         n_contexts = min(self._settings.n_contexts, self._n_exploring(state) - n_explored)
         rng = seeds.generator(self._seed, _EXPLORING, n_explored)
         others = np.flatnonzero(state.wave < 0)
-        size = min(n_contexts * self._exploring_depth, len(others))
-        carried = np.concatenate((state.found, np.sort(rng.choice(others, size, replace=False))))
-        ferns = draw_exploring_ferns(
-            rng,
-            self._examiner.codes(carried),
-            self._examiner.categories[carried],
-            self._target,
-            n_contexts,
-            len(state.found),
-        )
-        begun = state
         if n_explored == 0 and not len(state.found):
             # What the best columns told of each other was chosen by the target, and has no place beside this.
-            begun = state._replace(
-                ledger=np.zeros_like(state.ledger),
-                ledger_null=np.zeros_like(state.ledger_null),
-                contexts=np.zeros_like(state.contexts),
-                n_null=np.zeros_like(state.n_null),
-            )
-        step = begun.step + np.array([0, 0, 0, n_contexts])
-        return self._examined(begun._replace(step=step), ferns.contexts, carried, ferns.uses)
-
-    # Waves -----------------------------------------------------------------------------------------------------------
-
-    def _with_wave(self, state: SnowballState) -> SnowballState:
-        """Every column and shadow examined in contexts of the columns found; while none is, of the best ones."""
-        carried = state.found
-        if not len(carried):
-            carried = np.sort(np.argsort(state.chance, kind="stable")[:_CARRIED])
-        number = int(state.step[0])
-        contexts, uses = self._ferns(carried, self._settings.n_contexts, _WAVES, number)
-        step = state.step + np.array([1, 0, 0, 0])
-        return self._examined(state._replace(step=step), contexts, carried, uses)
-
-    def _examined(
-        self, state: SnowballState, contexts: Contexts, carried: NDArray[np.int64], uses: list[NDArray[np.int64]]
-    ) -> SnowballState:
-        """The state with what contexts tell added to the ledger, and p of columns that are not found yet."""
-        ledger, ledger_null = state.ledger.copy(), state.ledger_null.copy()
-        for kind, place in zip(self._shadows, self._places, strict=True):
-            sums, null = self._sums(kind, contexts, carried, uses)
-            ledger[kind.members] += sums
-            ledger_null[place] += null
-        used = np.bincount(np.concatenate([carried[use] for use in uses]), minlength=self._n_columns)
-        counts = state.contexts + np.int32(len(uses)) - used.astype(np.int32)
-        n_null = state.n_null + len(uses)
-        chance = state.chance.copy()
-        for kind, place in zip(self._shadows, self._places, strict=True):
-            out = kind.members[state.wave[kind.members] < 0]
-            evidence = combined(state.alone[out], ledger[out], counts[out])
-            null = combined(state.alone_null[place], ledger_null[place], int(n_null[0]))
-            chance[out] = tail_chances(evidence, null)
-        return state._replace(ledger=ledger, ledger_null=ledger_null, contexts=counts, n_null=n_null, chance=chance)
-
-    def _with_found(self, state: SnowballState) -> SnowballState:
-        """Columns whose false discovery rate is low enough join those found, and stay."""
-        # Contexts of the best columns were chosen by looking at the target; random ones were not.
-        provisional = state.step[0] > 0 and state.step[3] == 0 and not len(state.found)
-        level = (_CARRIED_SHARE if provisional else _WAVE_SHARE) * self._settings.fdr
-        passed = false_discoveries(state.chance) <= level
-        fresh = passed & (state.wave < 0)
-        now = state.step[0] + (state.step[3] > 0)  # what exploring found was not found alone
-        wave = np.where(fresh, np.int16(now), state.wave)
-        idle = 0 if fresh.any() else state.step[1] + 1
-        step = state.step.copy()
-        step[1] = idle if state.step[0] else 0
-        return state._replace(wave=wave, step=step)
-
-    def _sums(
-        self, kind: Shadows, contexts: Contexts, carried: NDArray[np.int64], uses: list[NDArray[np.int64]]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The sums of 1/p over all contexts, for a column over those that do not use it."""
-        using: dict[int, list[int]] = {}  # contexts by the place of a column among the members
-        for number, use in enumerate(uses):
-            ranks = np.intersect1d(carried[use], kind.members)
-            for place in np.searchsorted(kind.members, ranks).tolist():
-                using.setdefault(place, []).append(number)
-        sums = np.zeros(len(kind.members))
-        null = self._null(kind, contexts)
-        mean, spread = null.mean(axis=0, dtype=np.float64), null.std(axis=0, dtype=np.float64)
-
-        def add(places: NDArray[np.int64], scores: NDArray[np.float32]) -> None:
-            told = inverse_chances(scores, mean, spread)
-            for place in using.keys() & set(range(int(places[0]), int(places[-1]) + 1)):
-                told[place - places[0], using[place]] = 0.0
-            sums[places] = told.sum(axis=1, dtype=np.float64)
-
-        self._examiner.examine(kind.members, contexts, add)
-        return sums, inverse_chances(null, mean, spread).sum(axis=1, dtype=np.float64)
-
-    def _null(self, kind: Shadows, contexts: Contexts) -> NDArray[np.float32]:
-        """Scores of the shadows of a kind in every context."""
-        null = np.empty((len(kind.models), len(contexts.rows)), np.float32)
-
-        def keep(places: NDArray[np.int64], scores: NDArray[np.float32]) -> None:
-            null[places] = scores
-
-        self._examiner.examine(kind.models, contexts, keep, kind.copies)
-        return null
-
-    def _inverse_chances(
-        self, kind: Shadows, ranks: NDArray[np.int64], contexts: Contexts
-    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """1/p of some columns of a kind, and of its shadows, in every context."""
-        null = self._null(kind, contexts)
-        mean, spread = null.mean(axis=0, dtype=np.float64), null.std(axis=0, dtype=np.float64)
-        own = np.empty((len(ranks), null.shape[1]), np.float32)
-
-        def keep(places: NDArray[np.int64], scores: NDArray[np.float32]) -> None:
-            own[places] = inverse_chances(scores, mean, spread)
-
-        self._examiner.examine(ranks, contexts, keep)
-        return own, inverse_chances(null, mean, spread)
-
-    def _ferns(
-        self, carried: NDArray[np.int64], n_ferns: int, *address: int
-    ) -> tuple[Contexts, list[NDArray[np.int64]]]:
-        rng = seeds.generator(self._seed, *address)
-        categories = self._examiner.categories[carried]
-        ferns = draw_ferns(rng, self._examiner.codes(carried), categories, self._target, n_ferns)
-        return ferns.contexts, ferns.uses
+            state = state.forgotten()
+        for n in self._parts(n_contexts):
+            size = min(n * self._exploring_depth, len(others))
+            carried = np.concatenate((state.found, np.sort(rng.choice(others, size, replace=False))))
+            codes, categories = self._examiner.codes(carried), self._examiner.categories[carried]
+            ferns = draw_exploring_ferns(rng, codes, categories, self._target, n, len(state.found))
+            state = self._heard(state, ferns, carried, self._told.everyone())
+        return self._judged(state._replace(step=state.step + np.array([0, 0, 0, n_contexts])))
 
     # Confirmation -----------------------------------------------------------------------------------------------------
 
@@ -367,29 +364,54 @@ class Snowball:
         if not len(found):
             step[2] = _ROUNDS
             return state._replace(step=step)
-        contexts, uses = self._ferns(found, self._settings.n_confirming, _CONFIRMING, number)
-        chance = state.chance.copy()
         by_itself = state.wave == 0
         judged = np.where(by_itself, state.chance, 1.0)
-        using = {rank: np.ones(len(uses), bool) for rank in found.tolist()}
-        for context, use in enumerate(uses):
-            for rank in found[use].tolist():
-                using[rank][context] = False
-        for kind, place in zip(self._shadows, self._places, strict=True):
-            mine = np.intersect1d(kind.members, found[~by_itself[found]])
-            if not len(mine):
-                continue
-            own, null = self._inverse_chances(kind, mine, contexts)
-            alone_null = state.alone_null[place]
-            for row, rank in enumerate(mine.tolist()):
-                beside = using[rank]
-                n_beside = int(np.count_nonzero(beside))
-                evidence = combined(state.alone[[rank]], own[[row]][:, beside].sum(axis=1, dtype=np.float64), n_beside)
-                theirs = combined(alone_null, null[:, beside].sum(axis=1, dtype=np.float64), n_beside)
-                judged[rank] = tail_chances(evidence, theirs)[0]
+        late = found[~by_itself[found]]
+        if len(late):
+            judged[late] = self._fresh_chances(state, found, late, number)
         kept = false_discoveries(judged) <= _WAVE_SHARE * self._settings.fdr
+        chance = state.chance.copy()
         chance[found] = judged[found]
         wave = np.where(kept, state.wave, np.int16(_NOT_FOUND))
         lost = np.count_nonzero(wave >= 0) < len(found)
         step[2] = number + 1 if lost else _ROUNDS
         return state._replace(step=step, wave=wave, chance=chance)
+
+    def _fresh_chances(
+        self, state: SnowballState, found: NDArray[np.int64], late: NDArray[np.int64], number: int
+    ) -> NDArray[np.float64]:
+        """The chances of some columns found, from contexts of a round of confirmation that do not use them."""
+
+        def drawn() -> Iterator[Ferns]:
+            return self._ferns(seeds.generator(self._seed, _CONFIRMING, number), found, self._settings.n_confirming)
+
+        # Contexts that are laid out together are kept for all kinds; the others are drawn anew for each.
+        kept = list(drawn()) if len(self._parts(self._settings.n_confirming)) == 1 else None
+        out = np.ones(self._n_columns)
+        for kind, place in self._told.kinds:
+            mine = np.intersect1d(kind.members, late)
+            if not len(mine):
+                continue
+            told, uses = [], []
+            for ferns in kept or drawn():
+                told.append(self._told.each(kind, mine, ferns.contexts))
+                uses += ferns.uses
+            own, null = (np.concatenate(parts, axis=1) for parts in zip(*told, strict=True))
+            everywhere = null.sum(axis=1, dtype=np.float64)
+            used = _used_in(uses, found)
+            for row, rank in enumerate(mine.tolist()):
+                using = used.get(rank, [])
+                beside = np.array([own.shape[1] - len(using)])
+                evidence = combined(state.alone[[rank]], np.delete(own[row], using).sum(dtype=np.float64), beside)
+                theirs = everywhere - null[:, using].sum(axis=1, dtype=np.float64)
+                out[rank] = tail_chances(evidence, combined(state.alone_null[place], theirs, beside))[0]
+        return out[late]
+
+
+def _used_in(uses: list[NDArray[np.int64]], carried: NDArray[np.int64]) -> dict[int, list[int]]:
+    """The contexts that use a column, by its rank."""
+    used: dict[int, list[int]] = {}
+    for number, use in enumerate(uses):
+        for rank in carried[use].tolist():
+            used.setdefault(rank, []).append(number)
+    return used

@@ -1,0 +1,161 @@
+"""What the codes of a column stand for when it is examined: pairs of components with mean 0 and variance 1."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+__all__ = ["fill_components", "step_components", "weigh_codes"]
+
+_MISSING = 255
+_LONGEST = np.float32(127)
+
+
+@njit(nogil=True, cache=True)
+def weigh_codes(codes, weights, out):
+    """The weight of the rows at every code of every column; without any weights, every row weighs one.
+
+    `out` has shape (columns, 256).
+    """
+    n_rows = codes.shape[1]
+    counts = np.empty((2, 256), np.uint32)
+    for j in range(codes.shape[0]):
+        column = codes[j]
+        if weights.shape[0]:
+            out[j] = 0
+            for i in range(n_rows):
+                out[j, column[i]] += weights[i]
+            continue
+        # Two tables, since adding twice to one place would have to wait.
+        counts[:] = 0
+        for i in range(0, n_rows - 1, 2):
+            counts[0, column[i]] += np.uint32(1)
+            counts[1, column[i + 1]] += np.uint32(1)
+        if n_rows % 2:
+            counts[0, column[n_rows - 1]] += np.uint32(1)
+        for code in range(256):
+            out[j, code] = counts[0, code] + counts[1, code]
+
+
+@njit(nogil=True, cache=True)
+def fill_components(amounts, categories, owner, part, table):
+    """What every code of a column stands for: pairs of components with mean 0 and variance 1 over the rows.
+
+    Of an ordered column, the first pair is the first two orthonormal polynomials of its ranks. Of categories, pair
+    after pair holds contrasts, each category against all before it. The last pair of a column with missing values marks
+    those; elsewhere they count as nothing.
+
+    Parameters
+    ----------
+    amounts : float64 array, shape (columns, 256); from `weigh_codes`
+    categories : bool array; which columns hold categories
+    owner, part : int64 arrays; column of every pair, and its number within the column (−1: it marks missing values)
+    table : float32 array, shape (pairs, 256, 2); filled
+    """
+    table[:] = 0
+    first, second = np.empty(_MISSING), np.empty(_MISSING)
+    for pair in range(owner.shape[0]):
+        amount = amounts[owner[pair]]
+        present, n_codes = 0.0, 0
+        for code in range(_MISSING):
+            if amount[code] > 0:
+                present += amount[code]
+                n_codes = code + 1
+        if part[pair] < 0:
+            _mark_missing(amount[_MISSING], present, table[pair])
+        elif present > 0 and categories[owner[pair]]:
+            _contrast(amount[:n_codes], present, 2 * part[pair] + 1, 0, table[pair])
+            _contrast(amount[:n_codes], present, 2 * part[pair] + 2, 1, table[pair])
+        elif present > 0:
+            _polynomials(amount[:n_codes], present, first, second, table[pair])
+
+
+@njit(nogil=True, cache=True)
+def _mark_missing(missing, present, table):
+    share = missing / (missing + present)
+    spread = np.sqrt(share * (1 - share))
+    if spread > 0:
+        for code in range(_MISSING):
+            table[code, 0] = -share / spread
+        table[_MISSING, 0] = (1 - share) / spread
+
+
+@njit(nogil=True, cache=True)
+def _contrast(amount, total, wanted, place, table):
+    """The contrast of the category that is number `wanted` of those in use against all before it."""
+    before, number = 0.0, 0
+    for code in range(amount.shape[0]):
+        if amount[code] == 0:
+            continue
+        if number == wanted:
+            both = before + amount[code]
+            scale = np.sqrt(total)
+            for earlier in range(code):
+                if amount[earlier] > 0:
+                    table[earlier, place] = scale * np.sqrt(amount[code] / (before * both))
+            table[code, place] = -scale * np.sqrt(before / (amount[code] * both))
+            return
+        before += amount[code]
+        number += 1
+
+
+@njit(nogil=True, cache=True)
+def _polynomials(amount, present, first, second, table):
+    n_codes = amount.shape[0]
+    before = 0.0
+    for code in range(n_codes):
+        first[code] = (before + 0.5 * amount[code]) / present - 0.5
+        second[code] = first[code] ** 2
+        before += amount[code]
+    if not _standardise(amount, present, first):
+        return
+    both = 0.0
+    for code in range(n_codes):
+        both += amount[code] * first[code] * second[code]
+    for code in range(n_codes):
+        second[code] -= both / present * first[code]
+    _standardise(amount, present, second)
+    for code in range(n_codes):
+        if amount[code] > 0:
+            table[code, 0], table[code, 1] = first[code], second[code]
+
+
+@njit(nogil=True, cache=True)
+def _standardise(amount, present, values):
+    """Mean 0 and variance 1 over the rows; all zero, and False, where they do not vary."""
+    mean = 0.0
+    for code in range(amount.shape[0]):
+        mean += amount[code] * values[code]
+    mean /= present
+    spread = 0.0
+    for code in range(amount.shape[0]):
+        values[code] -= mean
+        spread += amount[code] * values[code] ** 2
+    spread = np.sqrt(spread / present)
+    scale = 1 / spread if spread > 1e-6 else 0.0
+    for code in range(amount.shape[0]):
+        values[code] *= scale
+    return spread > 1e-6
+
+
+@njit(nogil=True, cache=True)
+def step_components(table, steps, unit):
+    """Components in whole steps, the longest of 127.
+
+    Columns and shadows have the same steps, so that what rounding takes away is missing from both.
+
+    Parameters
+    ----------
+    table : float32 array, shape (pairs, 256, 2); from `fill_components`
+    steps : int8 array, shape (pairs, 256, 2); filled
+    unit : float32 array, shape (pairs, 2); filled with the length of a step, 0 where a component is empty
+    """
+    for pair in range(table.shape[0]):
+        for k in range(2):
+            longest = np.float32(0)
+            for code in range(256):
+                longest = max(longest, abs(table[pair, code, k]))
+            unit[pair, k] = longest / _LONGEST
+            scale = _LONGEST / longest if longest > 0 else np.float32(0)
+            for code in range(256):
+                steps[pair, code, k] = np.int8(np.rint(table[pair, code, k] * scale))

@@ -1,0 +1,129 @@
+"""What contexts tell of columns and of shadows: 1/p in each context, and the sums of them."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from fernwood.relevance.shadows import inverse_chances
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from fernwood.kernels.examining import Contexts
+    from fernwood.search.examining import Examiner, Shadows
+
+__all__ = ["Awake", "ContextEvidence"]
+
+_REFERENCE = 500
+"""Shadows of a kind, the first ones, whose scores say what chance does in a context."""
+
+
+class Awake(NamedTuple):
+    """Which columns, by rank, and which shadows, kind after kind, are examined; bool arrays."""
+
+    columns: NDArray[np.bool_]
+    shadows: NDArray[np.bool_]
+
+
+class ContextEvidence:
+    """Examines columns and shadows in contexts, and says how unlikely each score is by chance.
+
+    Parameters
+    ----------
+    examiner
+        Scores columns and shadows.
+    shadows
+        Of every kind of column; together their members are all columns.
+    """
+
+    def __init__(self, examiner: Examiner, shadows: list[Shadows]) -> None:
+        self._examiner = examiner
+        ends = np.cumsum([0, *(len(kind.models) for kind in shadows)])
+        self.kinds = list(zip(shadows, [slice(a, b) for a, b in pairwise(ends.tolist())], strict=True))
+        self.n_columns = sum(len(kind.members) for kind in shadows)
+        self.n_shadows = int(ends[-1])
+
+    def everyone(self) -> Awake:
+        """All columns and shadows."""
+        return Awake(np.ones(self.n_columns, bool), np.ones(self.n_shadows, bool))
+
+    def alone(self, contexts: Contexts) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """1/p of every column, and of every shadow, in the one context there is."""
+        return self.sums(contexts, {}, self.everyone())
+
+    def sums(
+        self, contexts: Contexts, used: Mapping[int, list[int]], awake: Awake
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The sums of 1/p over contexts, by column and by shadow; 0 for those that are not awake.
+
+        Parameters
+        ----------
+        contexts
+        used
+            The contexts that use a column, by its rank: it is not examined in those.
+        awake
+        """
+        own, null = np.zeros(self.n_columns), np.zeros(self.n_shadows)
+        in_use = np.array(sorted(used), np.int64)
+        for kind, place in self.kinds:
+            heard = np.flatnonzero(awake.shadows[place])
+            places = np.union1d(np.arange(min(_REFERENCE, len(kind.models))), heard)
+            scores = self._null(kind, places, contexts)
+            mean, spread = _moments(scores, places)
+            null[place][heard] = _total(inverse_chances(scores[np.searchsorted(places, heard)], mean, spread))
+            ranks = kind.members[awake.columns[kind.members]]
+
+            def add(
+                at: NDArray[np.int64],
+                scores: NDArray[np.float32],
+                ranks: NDArray[np.int64] = ranks,
+                mean: NDArray[np.float64] = mean,
+                spread: NDArray[np.float64] = spread,
+            ) -> None:
+                told = inverse_chances(scores, mean, spread)
+                for row in np.flatnonzero(np.isin(ranks[at], in_use)).tolist():
+                    told[row, used[int(ranks[at[row]])]] = 0.0
+                own[ranks[at]] = _total(told)
+
+            self._examiner.examine(ranks, contexts, add)
+        return own, null
+
+    def each(
+        self, kind: Shadows, ranks: NDArray[np.int64], contexts: Contexts, *, shadows: bool = True
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """1/p of some columns of a kind in every context, and of its shadows where those are asked for."""
+        places = np.arange(len(kind.models) if shadows else min(_REFERENCE, len(kind.models)))
+        scores = self._null(kind, places, contexts)
+        mean, spread = _moments(scores, places)
+        own = np.empty((len(ranks), scores.shape[1]), np.float32)
+
+        def keep(at: NDArray[np.int64], scores: NDArray[np.float32]) -> None:
+            own[at] = inverse_chances(scores, mean, spread)
+
+        self._examiner.examine(ranks, contexts, keep)
+        return own, inverse_chances(scores, mean, spread)
+
+    def _null(self, kind: Shadows, places: NDArray[np.int64], contexts: Contexts) -> NDArray[np.float32]:
+        """Scores of shadows of a kind in every context."""
+        null = np.empty((len(places), len(contexts.rows)), np.float32)
+
+        def keep(at: NDArray[np.int64], scores: NDArray[np.float32]) -> None:
+            null[at] = scores
+
+        self._examiner.examine(kind.models[places], contexts, keep, kind.copies[places])
+        return null
+
+
+def _moments(scores: NDArray[np.float32], places: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Mean and standard deviation of the first shadows in every context."""
+    reference = scores[: int(np.searchsorted(places, _REFERENCE))]
+    return reference.mean(axis=0, dtype=np.float64), reference.std(axis=0, dtype=np.float64)
+
+
+def _total(told: NDArray[np.float32]) -> NDArray[np.float64]:
+    return np.asarray(told.sum(axis=1, dtype=np.float64))
