@@ -26,7 +26,7 @@ from fernwood.sources.arrays import array_band
 from fernwood.sources.frames import collected, is_frame
 from fernwood.store.base import Store
 from fernwood.store.ingest import ingest
-from fernwood.store.roles import Roles, make_target
+from fernwood.store.roles import Roles, make_groups, make_target
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -54,6 +54,7 @@ def fit_store(
     y: Any,
     *,
     sample_weight: Any = None,
+    groups: Any = None,
     task: Task | None = None,
     memory: int | str | None = None,
 ) -> Store:
@@ -70,6 +71,8 @@ def fit_store(
         The target, one value for every row; of a store, None means its own target.
     sample_weight
         A weight for every row; of a store, None means its own weights.
+    groups
+        A group for every row, such as its patient; of a store, None means its own groups.
     task : {"classification", "regression"}, optional
         What the target asks for; by default as `fernwood.ingest` tells it.
     memory
@@ -84,14 +87,17 @@ def fit_store(
         estimator.n_features_in_ = X.n_columns
         if hasattr(estimator, "feature_names_in_"):
             del estimator.feature_names_in_  # of an earlier fit
-        store = _in_roles(estimator, X, y, sample_weight, task)
+        store = _in_roles(estimator, X, y, sample_weight, groups, task)
     else:
         target = _checked_target(estimator, y, task)  # first: checking a target alone takes feature names away
         table = _checked_table(estimator, X, reset=True)
         check_consistent_length(table, target)
         check_rows(len(target))
         weights = _checked_weights(sample_weight, len(target))
-        store = ingest(table, target=target, task=task, weights=weights, memory=memory)
+        if groups is not None:
+            check_consistent_length(table, groups)
+            groups = np.asarray(groups)
+        store = ingest(table, target=target, task=task, weights=weights, groups=groups, memory=memory)
     check_table(store)
     return store
 
@@ -167,13 +173,14 @@ def _checked_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | N
     return weights
 
 
-def _in_roles(estimator: Any, store: Store, y: Any, sample_weight: Any, task: Task | None) -> Store:
-    """A store with its own target and weights, or with those given."""
+def _in_roles(estimator: Any, store: Store, y: Any, sample_weight: Any, groups: Any, task: Task | None) -> Store:
+    """A store with its own target, weights and groups, or with those given."""
     check_rows(store.n_rows)
     own = store.roles
     if y is None and own.target is None:
         raise TargetError("the store has no target and y is None; give y, or make the store with a target")
-    if y is None and task in (None, own.target.task if own.target else None) and sample_weight is None:
+    own_task = own.target.task if own.target else None
+    if y is None and task in (None, own_task) and sample_weight is None and groups is None:
         return store
     target, weights = own.target, _checked_weights(sample_weight, store.n_rows)
     if y is not None:
@@ -186,4 +193,9 @@ def _in_roles(estimator: Any, store: Store, y: Any, sample_weight: Any, task: Ta
             f"the target {shown(target.name)} of the store asks for {target.task} and {type(estimator).__name__} does "
             f"{task}; take the other estimator, or give y"
         )
-    return store.with_roles(Roles(target, own.weights if weights is None else weights, own.groups))
+    together = own.groups
+    if groups is not None:
+        if len(groups) != store.n_rows:
+            raise ParameterError(f"groups has {len(groups)} values; give one for each of the {store.n_rows} rows")
+        together = make_groups(array_band(np.asarray(groups)[:, None], "groups"), "groups")
+    return store.with_roles(Roles(target, own.weights if weights is None else weights, together))

@@ -27,12 +27,15 @@ if TYPE_CHECKING:
     from fernwood.sources.names import Names
     from fernwood.store.base import Store
 
-__all__ = ["Facts", "Result", "load_result", "result_of"]
+__all__ = ["Facts", "Relations", "Result", "load_result", "result_of"]
 
 SUMMARY_NAME, DECISIONS_NAME = "result.json", "decisions.parquet"
 _FORMAT, _VERSION = "fernwood result", 1
 _UNUSABLE = "constant, or all values missing: it cannot tell rows apart"
+_GIVEN = "given: in every context, and no candidate"
 _RUN = 65_536
+_P_FROM = ("counted", "tail model")
+_NAMED = 5
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,9 @@ class Facts:
     fingerprint : of the data
     advice : what would make weak columns visible
     unit : what is counted by `n_draws`: draws, or waves
+    smallest_p : the smallest p that the rows allow; 0 where nothing is tested
+    n_groups : groups that rows are kept together in; 0 where they are not
+    exploration : how far contexts of random columns came, see `fernwood.search.exploration`; empty where there are none
     versions : of Fernwood and of the libraries that the numbers come from
     """
 
@@ -68,6 +74,9 @@ class Facts:
     fingerprint: str
     advice: str = "more rows, more trees a draw or a smaller q make weak columns visible"
     unit: str = "draws"
+    smallest_p: float = 0.0
+    n_groups: int = 0
+    exploration: dict[str, Any] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
 
     @classmethod
@@ -89,6 +98,22 @@ class Facts:
         return self.n_draws >= self.n_planned
 
 
+@dataclass(frozen=True)
+class Relations:
+    """What confirmed columns have to do with each other, by position.
+
+    Attributes
+    ----------
+    groups : lists of columns that can stand for each other, two or more in each, best first
+    partners : for a column, those beside which it tells more, strongest first
+    giving_away : columns that leave nothing of the target open
+    """
+
+    groups: list[list[int]] = field(default_factory=list)
+    partners: dict[int, list[int]] = field(default_factory=dict)
+    giving_away: list[int] = field(default_factory=list)
+
+
 @dataclass(frozen=True, eq=False)
 class Result:
     """The decisions of a search, one for every column of the table; compare two by their tables.
@@ -103,6 +128,8 @@ class Result:
     verdicts : decision and reason
     p, q : float64 arrays, where the search tests: the chance of such a score for a column that is not relevant, and the
         smallest false discovery rate at which the column is found
+    modelled : bool array, where the search tests: whether p comes from a model of the tail, being too small to count
+    relations : of confirmed columns, where the search looks for them
     """
 
     names: Names
@@ -113,6 +140,8 @@ class Result:
     verdicts: Verdicts
     p: NDArray[np.float64] | None = None
     q: NDArray[np.float64] | None = None
+    modelled: NDArray[np.bool_] | None = None
+    relations: Relations | None = None
 
     @property
     def confirmed(self) -> NDArray[np.int64]:
@@ -145,8 +174,9 @@ class Result:
     def to_table(self, positions: NDArray[np.int64] | None = None) -> pa.Table:
         """The decision table as Arrow, best first, or for some positions in their order.
 
-        Columns: column, position, decision, reason, draws, score; wins where columns were compared one by one, p and q
-        where they were tested.
+        Columns: column, position, decision, reason, draws, score; wins where columns were compared one by one; p, where
+        it comes from, and q where they were tested; group (columns with the same number can stand for each other) and
+        partners where the search looks for them.
         """
         chosen = self.order if positions is None else positions
         verdicts = self.verdicts
@@ -163,9 +193,25 @@ class Result:
         }
         if self.p is not None and self.q is not None:
             columns["p"], columns["q"] = pa.array(self.p[chosen]), pa.array(self.q[chosen])
+            if self.modelled is not None:
+                source = pa.array(self.modelled[chosen].astype(np.int8))
+                columns["p_from"] = pa.DictionaryArray.from_arrays(source, pa.array(_P_FROM))
         elif self.facts.against:
             columns["wins"] = pa.array(self.wins[chosen])
+        if self.relations is not None:
+            columns |= self._related(chosen, self.relations)
         return pa.table(columns)
+
+    def _related(self, chosen: NDArray[np.int64], relations: Relations) -> dict[str, pa.Array]:
+        number = {i: k for k, group in enumerate(relations.groups, 1) for i in group}
+        partners = relations.partners
+        names = {i: self.names[i] for i in {one for beside in partners.values() for one in beside}}
+        return {
+            "group": pa.array([number.get(i) for i in chosen.tolist()], pa.int32()),
+            "partners": pa.array(
+                [[names[j] for j in partners.get(i, ())] for i in chosen.tolist()], pa.list_(pa.string())
+            ),
+        }
 
     def tables(self) -> Iterator[pa.Table]:
         """The decision table, best first, in pieces of moderate size."""
@@ -183,6 +229,8 @@ class Result:
             "columns_examined": self.n_examined,
             "median_draws_a_column": self.median_draws,
             "nothing_found": self.why_nothing(),
+            "remarks": self.remarks(),
+            **self._relations_by_name(),
             **asdict(self.facts),
         }
 
@@ -206,6 +254,8 @@ class Result:
         best = self.order[0]
         if self.p is not None:
             said += f", and the best, {shown(self.names[int(best)])}, has p = {self.p[best]:.2g}"
+            if facts.smallest_p * facts.n_usable > 1e-3:
+                said += f" (the smallest that {facts.n_rows:,} rows allow is {facts.smallest_p:.2g})"
         elif facts.against:
             said += (
                 f", and the best, {shown(self.names[int(best)])}, was above the {facts.against} in "
@@ -217,6 +267,37 @@ class Result:
             said += f"; {n_tentative:,} tentative: ahead, but after too few draws"
             return f"{said}; let the search make more draws{rest}"
         return f"{said}; {facts.advice}{rest}"
+
+    def remarks(self) -> list[str]:
+        """What a reader should know beside the decisions, in sentences."""
+        said = []
+        usable, n_confirmed = self.facts.n_usable, len(self.confirmed)
+        if usable and n_confirmed == usable:
+            said.append(
+                f"all {usable:,} usable columns are confirmed: each tells something, so that the list alone chooses "
+                "nothing; take the best by p, or a smaller rate"
+            )
+        if self.relations is not None and self.relations.giving_away:
+            named = [shown(self.names[i]) for i in self.relations.giving_away[:_NAMED]]
+            more = len(self.relations.giving_away) - len(named)
+            listed = ", ".join(named) + (f" and {more:,} more" if more else "")
+            verb = "gives" if len(self.relations.giving_away) == 1 else "give"
+            said.append(
+                f"{listed} {verb} the target away: nothing of it is left open; leave out what was made from the target"
+            )
+        if explored := self.facts.exploration:
+            said.append(_about_interactions(explored))
+        return said
+
+    def _relations_by_name(self) -> dict[str, Any]:
+        if self.relations is None:
+            return {}
+        name = self.names.__getitem__
+        return {
+            "groups": [[name(i) for i in group] for group in self.relations.groups],
+            "partners": {name(i): [name(j) for j in beside] for i, beside in self.relations.partners.items()},
+            "giving_away": [name(i) for i in self.relations.giving_away],
+        }
 
     def _names_of(self, decision: Decision) -> list[str]:
         ahead = self.order[self.verdicts.decision[self.order] == decision]
@@ -263,8 +344,14 @@ def result_of(
     wins: NDArray[np.int32] | None = None,
     p: NDArray[np.float64] | None = None,
     q: NDArray[np.float64] | None = None,
+    modelled: NDArray[np.bool_] | None = None,
+    relations: Relations | None = None,
+    given: NDArray[np.int64] | None = None,
 ) -> Result:
-    """The result for all columns of a store, from what a search says of the columns at positions `ids`."""
+    """The result for all columns of a store, from what a search says of the columns at positions `ids`.
+
+    `given` are positions of covariates, which are not examined either.
+    """
 
     def spread(values: NDArray[Any], rest: float) -> NDArray[Any]:
         out = np.full(store.n_columns, rest, values.dtype)
@@ -274,8 +361,10 @@ def result_of(
     everywhere = Verdicts(
         spread(verdicts.decision, Decision.UNEXAMINED),
         spread(verdicts.reason, len(verdicts.reasons)),
-        (*verdicts.reasons, _UNUSABLE),
+        (*verdicts.reasons, _UNUSABLE, _GIVEN),
     )
+    if given is not None:
+        everywhere.reason[given] = len(verdicts.reasons) + 1
     return Result(
         store.names,
         facts,
@@ -285,7 +374,28 @@ def result_of(
         everywhere,
         None if p is None else spread(p, 1.0),
         None if q is None else spread(q, 1.0),
+        None if modelled is None else spread(modelled, False),
+        relations,
     )
+
+
+def _about_interactions(explored: dict[str, Any]) -> str:
+    """How far pure interactions were looked for, and what more would cost."""
+    pairs, threes = (explored["contexts_needed"][d] for d in "23")
+    if not explored["contexts"]:
+        return (
+            "columns that tell nothing but together were looked for beside columns found only; "
+            f"max_contexts={pairs} would meet any two of them with a chance of 95 %, {threes} any three"
+        )
+    met = [f"{100 * explored['chance_met'][d]:.3g} %" for d in "23"]
+    said = (
+        f"{explored['contexts']:,} contexts of random columns met any two that tell nothing but together with a chance "
+        f"of {met[0]}, any three with {met[1]}"
+    )
+    if explored["degree"] < 3:
+        more = [f"max_contexts={pairs} (two)"] if explored["degree"] < 2 else []
+        said += f"; {' or '.join([*more, f'max_contexts={threes} (three)'])} would make that 95 %"
+    return said
 
 
 def load_result(directory: Path) -> Result:
@@ -306,7 +416,7 @@ def load_result(directory: Path) -> Result:
     try:
         facts = Facts(**{name: entries[name] for name in Facts.__dataclass_fields__})
         table = pq.read_table(table_path)
-        return _restored(table, facts)
+        return _restored(table, facts, entries)
     except (KeyError, TypeError, ValueError, pa.ArrowException) as error:
         raise StoreError(damaged) from error
 
@@ -317,7 +427,7 @@ def _digest_of(path: Path) -> str:
         return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
 
 
-def _restored(table: pa.Table, facts: Facts) -> Result:
+def _restored(table: pa.Table, facts: Facts, entries: dict[str, Any]) -> Result:
     position = table.column("position").to_numpy()
     place = np.argsort(position)
     if not np.array_equal(position[place], np.arange(facts.n_columns)):
@@ -335,6 +445,10 @@ def _restored(table: pa.Table, facts: Facts) -> Result:
         return table.column(name).to_numpy()[place] if name in table.column_names else None
 
     wins = numbers("wins")
+    modelled = None
+    if "p_from" in table.column_names:
+        source, sources = coded("p_from")
+        modelled = np.array([name == _P_FROM[1] for name in sources])[source]
     return Result(
         ListedNames(table.column("column").cast(pa.large_string()).combine_chunks().take(pa.array(place))),
         facts,
@@ -344,4 +458,18 @@ def _restored(table: pa.Table, facts: Facts) -> Result:
         Verdicts(meaning[decision], reason, tuple(reasons)),
         numbers("p"),
         numbers("q"),
+        modelled,
+        _relations(table, entries) if "partners" in table.column_names else None,
+    )
+
+
+def _relations(table: pa.Table, entries: dict[str, Any]) -> Relations:
+    """The relations that a summary has by name; only confirmed columns are in them, which stand first."""
+    n_confirmed = len(entries["confirmed"])
+    names = table.column("column").slice(0, n_confirmed).to_pylist()
+    place = dict(zip(names, table.column("position").slice(0, n_confirmed).to_pylist(), strict=True))
+    return Relations(
+        [[place[name] for name in group] for group in entries["groups"]],
+        {place[name]: [place[other] for other in beside] for name, beside in entries["partners"].items()},
+        [place[name] for name in entries["giving_away"]],
     )

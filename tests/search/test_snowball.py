@@ -10,11 +10,13 @@ import pytest
 import fernwood
 from fernwood import seeds
 from fernwood.errors import BudgetError, ParameterError
+from fernwood.learner.contexts import Ground
 from fernwood.learner.target import class_target
 from fernwood.result import Result
 from fernwood.run.directory import RunDirectory, RunManifest
 from fernwood.run.driving import SearchProgress
 from fernwood.search import snowball
+from fernwood.search.dealing import Dealer
 from fernwood.search.examining import Examiner, Shadows, draw_shadows
 from fernwood.search.rolling import select_by_snowball
 from fernwood.search.snowball import Snowball, SnowballSettings, SnowballState
@@ -175,7 +177,9 @@ def test_a_stopped_search_goes_on_to_the_same_answer(answer: Result, tmp_path: P
         ({"fdr": "low"}, "fdr is 'low'"),
         ({"n_contexts": 0}, "n_contexts is 0; it must be an integer from 1 on"),
         ({"max_waves": 2.5}, "max_waves is 2.5"),
-        ({"max_contexts": -1}, "max_contexts is -1; it must be an integer from 0 on, or None"),
+        ({"given": "age"}, "given is 'age'; give a list of columns"),
+        ({"given": 3}, "given is 3; give a list of columns"),
+        ({"max_contexts": -1}, "max_contexts is -1; it must be an integer from 0 on, or 'auto'"),
     ],
 )
 def test_parameters_out_of_range(wrong: dict, words: str) -> None:
@@ -214,18 +218,11 @@ def test_exploring_beside_what_is_found_is_asked_for() -> None:
     assert {3, 9, 50} <= asked
 
 
-def test_groups_of_rows_are_not_looked_at_and_that_is_said() -> None:
-    rng = np.random.default_rng(12)
-    store = fernwood.ingest(rng.standard_normal((40, 10)), target=np.arange(40) % 2, groups=np.arange(40) // 4)
-    with pytest.warns(fernwood.FernwoodWarning, match="groups, which the snowball does not look at yet"):
-        search(store, SnowballSettings(n_contexts=8, max_waves=1, max_contexts=0))
-
-
 def a_wave() -> tuple[Snowball, list[Shadows], SnowballState, SnowballState]:
     store = fernwood.ingest(MADELON.data, target=MADELON.target)
-    examiner = Examiner(store, candidates(store), None, np.ones(store.n_rows), 0, 1)
+    examiner = Examiner(store, candidates(store), None, np.ones(store.n_rows), Dealer(0), 1)
     shadows = draw_shadows(examiner.kinds())
-    loop = Snowball(examiner, class_target(store.target.values), shadows, QUICK, 0)
+    loop = Snowball(examiner, Ground.undivided(class_target(store.target.values)), shadows, QUICK, 0)
     before = loop.start()
     return loop, shadows, before, loop.step(before)
 

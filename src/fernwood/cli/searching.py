@@ -28,6 +28,7 @@ __all__ = ["SearchCommand"]
 
 _STOPPED_EARLY = 3
 _SHOWN_COLUMNS = 25
+_SHOWN_PARTNERS = 2
 
 
 class SearchCommand:
@@ -123,8 +124,8 @@ class SearchCommand:
             f"{n_confirmed:,} confirmed and {n_tentative:,} tentative of {facts.n_columns:,} columns, for the target "
             f"{shown(facts.target)} ({facts.task}, {facts.n_rows:,} rows)"
         )
-        if reason := result.why_nothing():
-            typer.echo(printable(reason))
+        for sentence in filter(None, (result.why_nothing(), *result.remarks())):
+            typer.echo(printable(sentence))
         limit = f" of {shown_size(self._total)}" if self._total else ""
         if facts.method == "snowball":
             effort = f"false discovery rate {facts.parameters['fdr']:g}, {result.median_draws:g} contexts a column"
@@ -147,13 +148,24 @@ def _print_table(result: Result) -> None:
     table.add_column("column", overflow="fold")
     table.add_column("decision")
     tested = result.p is not None
-    for heading in ("p", "q", "told") if tested else _headings(result):
-        table.add_column(heading, justify="right" if heading != "told" else "left")
+    related = result.relations is not None
+    for heading in ("p", "q") if tested else _headings(result):
+        table.add_column(heading, justify="right")
+    if tested:
+        table.add_column("told")
+    if related:
+        table.add_column("more beside", overflow="fold")
+        table.add_column("same as", justify="right")
     chosen = result.order[: len(result.confirmed) + len(result.tentative)]
     for row in result.to_table(chosen[:_SHOWN_COLUMNS]).to_pylist():
         first = (Text(printable(row["column"])), row["decision"])
         if tested:
-            table.add_row(*first, f"{row['p']:.1e}", f"{row['q']:.1e}", row["reason"].split(",")[0])
+            told = row["reason"].split(",")[0].removeprefix("told ")
+            cells: list[str | Text] = [f"{row['p']:.1e}", f"{row['q']:.1e}", Text(told)]
+            if related:
+                beside = ", ".join(printable(name) for name in row["partners"][:_SHOWN_PARTNERS])
+                cells += [Text(beside), "" if row["group"] is None else f"group {row['group']}"]
+            table.add_row(*first, *cells)
             continue
         wins = [f"{100 * row['wins'] / row['draws']:.1f} %"] if result.facts.against else []
         table.add_row(*first, f"{row['score']:.4f}", *wins, f"{row['draws']:,}")

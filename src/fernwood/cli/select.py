@@ -49,6 +49,9 @@ def select_command(
     memory: Annotated[str, _MEMORY] = "",
     method: Annotated[_METHODS, typer.Option(help="Every column in context, or random subspaces.")] = "snowball",
     fdr: Annotated[float, typer.Option(help="Snowball: the false discovery rate.")] = 0.1,
+    given: Annotated[
+        list[str] | None, typer.Option(help="Snowball: a covariate, in every context and no candidate; repeat it.")
+    ] = None,
     max_contexts: Annotated[
         int | None, typer.Option(help="Snowball: contexts of random columns, for pure interactions.")
     ] = None,
@@ -60,6 +63,7 @@ def select_command(
     as_json: Annotated[bool, _AS_JSON] = False,
     task: Annotated[_TASKS | None, _about_table("What the target asks for, if the rules guess wrong.")] = None,
     weights: Annotated[str, _about_table("Row weights: a column or a file.")] = "",
+    groups: Annotated[str, _about_table("Rows that belong together, as of one patient: a column or a file.")] = "",
     columns: Annotated[list[str] | None, _about_table("Only these: names or patterns; repeat it.")] = None,
     drop: Annotated[list[str] | None, _about_table("Without these: names or patterns; repeat it.")] = None,
     transposed: Annotated[bool, _about_table("Text: features in rows.")] = False,
@@ -104,20 +108,33 @@ def select_command(
         max_samples=max_samples,
         importance=importance,
     )
-    settings = subspace if method == "subspace" else SnowballSettings(fdr=fdr, max_contexts=max_contexts)
+    settings = (
+        subspace
+        if method == "subspace"
+        else SnowballSettings(fdr=fdr, max_contexts="auto" if max_contexts is None else max_contexts, given=given or ())
+    )
     if method != "subspace" and subspace != SubspaceSettings():
         changed = next(
             name for name in asdict(subspace) if getattr(subspace, name) != getattr(SubspaceSettings(), name)
         )
         raise ParameterError(f"{_option(changed)} is for random subspaces; add --method subspace, or leave it out")
+    if method == "subspace" and given:
+        raise ParameterError(f"--given {shown(given[0])} is for the snowball; leave out --method subspace, or --given")
     number = seeds.entropy(seed)
     command = SearchCommand(memory, jobs, quiet=quiet, as_json=as_json)
-    settled = {"--target": target, "--task": task, "--weights": weights, "--columns": columns, "--drop": drop}
+    settled = {
+        "--target": target,
+        "--task": task,
+        "--weights": weights,
+        "--groups": groups,
+        "--columns": columns,
+        "--drop": drop,
+    }
     if is_store(table):
-        given = [name for name, value in settled.items() if value]
-        if given:
+        twice = [name for name, value in settled.items() if value]
+        if twice:
             raise ParameterError(
-                f"{given[0]} is given and {shown(table.name)} is a store, which has it settled; leave it out"
+                f"{twice[0]} is given and {shown(table.name)} is a store, which has it settled; leave it out"
             )
     elif not target:
         raise ParameterError("--target is not given; name the column, or the file, that the others are to explain")
@@ -130,6 +147,7 @@ def select_command(
             "target": target,
             "task": task,
             "weights": weights or None,
+            "groups": groups or None,
             "columns": columns,
             "drop": drop,
             "clean_names": clean_names,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from fernwood.learner.target import TreeTarget
 
-__all__ = ["Ferns", "divided", "draw_exploring_ferns", "draw_ferns", "fern_depth", "without_context"]
+__all__ = ["Ferns", "Ground", "divided", "draw_exploring_ferns", "draw_ferns", "fern_depth", "without_context"]
 
 _LOWEST_CUT, _HIGHEST_CUT = 0.2, 0.8
 """A fern cuts a column at a random quantile between these."""
@@ -29,6 +29,31 @@ _BESIDE = 2
 _ROWS_A_CELL = 6
 """A fern has no more columns than leave so many rows a cell, on average."""
 _MOST_CELLS = 4096
+
+
+class Ground(NamedTuple):
+    """What every context begins with.
+
+    Attributes
+    ----------
+    target : of the rows that count: none has weight zero
+    strata : int32 array; the stratum of every row, from 0 on: no cell of a context reaches over two of them
+    n_strata : how many there are
+    """
+
+    target: TreeTarget
+    strata: NDArray[np.int32]
+    n_strata: int
+
+    @classmethod
+    def undivided(cls, target: TreeTarget) -> Ground:
+        """One stratum of all rows."""
+        return cls(target, np.zeros(target.n_rows, np.int32), 1)
+
+    def depth(self, *, exploring: bool = False) -> int:
+        """The most columns of a fern."""
+        n_classes = max(len(self.target.classes), 1)
+        return fern_depth(self.target.n_rows // self.n_strata, n_classes * self.n_strata, exploring=exploring)
 
 
 class Ferns(NamedTuple):
@@ -74,9 +99,9 @@ def divided(target: TreeTarget, cells: NDArray[np.integer[Any]]) -> Contexts:
     return Contexts(rows, start, size, weight, n_classes)
 
 
-def without_context(target: TreeTarget) -> Contexts:
-    """The one context that does not divide the rows: a column by itself."""
-    return divided(target, np.zeros((1, target.n_rows), np.int64))
+def without_context(ground: Ground) -> Contexts:
+    """The one context that divides the rows no further: a column by itself."""
+    return divided(ground.target, ground.strata[None])
 
 
 def fern_depth(n_rows: int, n_classes: int, *, exploring: bool = False) -> int:
@@ -96,7 +121,7 @@ def draw_ferns(
     rng: np.random.Generator,
     codes: NDArray[np.uint8],
     categories: NDArray[np.bool_],
-    target: TreeTarget,
+    ground: Ground,
     n_ferns: int,
 ) -> Ferns:
     """Ferns of some columns, one to four of them in each.
@@ -109,19 +134,19 @@ def draw_ferns(
         Of the columns to draw from.
     categories : bool array
         Which of them hold categories: those are cut by a random half of the categories in use.
-    target
+    ground
     n_ferns
     """
-    deepest = min(fern_depth(codes.shape[1], max(len(target.classes), 1)), len(codes))
+    deepest = min(ground.depth(), len(codes))
     chosen = [rng.choice(len(codes), int(rng.integers(1, deepest + 1)), replace=False) for _ in range(n_ferns)]
-    return _grown(rng, codes, categories, target, chosen)
+    return _grown(rng, codes, categories, ground, chosen)
 
 
 def draw_exploring_ferns(
     rng: np.random.Generator,
     codes: NDArray[np.uint8],
     categories: NDArray[np.bool_],
-    target: TreeTarget,
+    ground: Ground,
     n_ferns: int,
     n_found: int,
 ) -> Ferns:
@@ -129,13 +154,13 @@ def draw_exploring_ferns(
 
     Parameters
     ----------
-    rng, codes, categories, target, n_ferns
+    rng, codes, categories, ground, n_ferns
         As for `draw_ferns`.
     n_found
         How many of the columns, the first ones, are found already.
     """
     n_others = len(codes) - n_found
-    deepest = min(fern_depth(codes.shape[1], max(len(target.classes), 1), exploring=True), len(codes))
+    deepest = min(ground.depth(exploring=True), len(codes))
     n_beside = min(_BESIDE, n_found, deepest - 1)
     shared_out = n_found + rng.permutation(n_others)
     size = min(deepest - n_beside, n_others)
@@ -143,23 +168,23 @@ def draw_exploring_ferns(
     for number in range(n_ferns):
         others = np.take(shared_out, np.arange(number * size, (number + 1) * size), mode="wrap")
         chosen.append(np.concatenate((rng.choice(n_found, n_beside, replace=False), others)).astype(np.int64))
-    return _grown(rng, codes, categories, target, chosen)
+    return _grown(rng, codes, categories, ground, chosen)
 
 
 def _grown(
     rng: np.random.Generator,
     codes: NDArray[np.uint8],
     categories: NDArray[np.bool_],
-    target: TreeTarget,
+    ground: Ground,
     chosen: list[NDArray[np.int64]],
 ) -> Ferns:
     """Ferns of the columns chosen for each, cut at random."""
-    cells = np.zeros((len(chosen), codes.shape[1]), np.int32)
+    cells = np.repeat(ground.strata[None], len(chosen), axis=0)
     for cell, columns in zip(cells, chosen, strict=True):
         for column in columns.tolist():
             cell *= 2
             cell += _above_a_cut(rng, codes[column], bool(categories[column]))
-    return Ferns(divided(target, cells), [np.sort(columns) for columns in chosen])
+    return Ferns(divided(ground.target, cells), [np.sort(columns) for columns in chosen])
 
 
 def _above_a_cut(rng: np.random.Generator, codes: NDArray[np.uint8], category: bool) -> NDArray[np.bool_]:

@@ -13,7 +13,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["combined", "false_discoveries", "inverse_chances", "tail_chances"]
+__all__ = ["combined", "false_discoveries", "inverse_chances", "smallest_counted", "tail_chances"]
 
 _ALONE = 0.3
 """The weight of a column by itself, without context, among all its contexts."""
@@ -80,7 +80,7 @@ def tail_chances(evidence: NDArray[np.float64], shadows: NDArray[np.float64]) ->
     ([1.0, 0.012], True)
     """
     n = len(shadows)
-    k = max(1, min(_TAIL, n // 10))
+    k = _tail_of(n)
     # Few columns are compared with the shadows one by one; for many, sorting them all pays.
     null = np.sort(shadows) if len(evidence) > _FEW_COLUMNS else np.partition(shadows, n - k - 1)
     start = null[n - k - 1]
@@ -93,6 +93,21 @@ def tail_chances(evidence: NDArray[np.float64], shadows: NDArray[np.float64]) ->
     counted = (as_much + 1) / (n + 1)
     beyond = (k + 1) / (n + 1) * np.exp(-np.maximum(evidence - start, 0) / slope)
     return np.asarray(np.maximum(np.where(evidence > start, beyond, counted), np.finfo(np.float64).tiny))
+
+
+def smallest_counted(n_shadows: int) -> float:
+    """The p below which `tail_chances` comes from its model of the tail.
+
+    Examples
+    --------
+    >>> round(smallest_counted(9999), 4)
+    0.0101
+    """
+    return (_tail_of(n_shadows) + 1) / (n_shadows + 1)
+
+
+def _tail_of(n_shadows: int) -> int:
+    return max(1, min(_TAIL, n_shadows // 10))
 
 
 def false_discoveries(chances: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from fernwood.store.base import Store
     from fernwood.store.roles import Target
 
-__all__ = ["check_rows", "check_table"]
+__all__ = ["check_candidates", "check_rows", "check_table"]
 
 _FEWEST_ROWS = 4
 _FEWEST_COLUMNS = 2
@@ -53,6 +53,15 @@ def check_rows(n_rows: int) -> None:
     """Refuse a table of very few rows."""
     if n_rows < _FEWEST_ROWS:
         raise SourceError(f"the table has too few rows (n_samples = {n_rows}); give at least {_FEWEST_ROWS}")
+
+
+def check_candidates(ids: NDArray[np.int64], given: NDArray[np.int64]) -> None:
+    """Refuse a search that its covariates leave too few columns."""
+    if len(ids) < _FEWEST_COLUMNS:
+        raise SourceError(
+            f"beside {len(given)} covariates {len(ids)} usable columns are left; a search needs at least "
+            f"{_FEWEST_COLUMNS}"
+        )
 
 
 def _check_classes(target: Target, labels: NDArray[np.generic]) -> None:

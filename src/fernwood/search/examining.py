@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from fernwood.kernels.components import fill_components, step_components, weigh_codes
-from fernwood.kernels.dealing import permute_codes
 from fernwood.kernels.examining import Contexts, count_pairs, examine_pairs
 from fernwood.learner.many import in_order
 from fernwood.sources.base import Kind
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from fernwood.search.dealing import Dealer
     from fernwood.store.base import Store
 
 __all__ = ["Examiner", "Shadows", "draw_shadows"]
@@ -28,6 +28,7 @@ _FEWEST_COLUMNS = 64
 """Fewer columns than this would leave lanes of the kernel empty."""
 _EVEN_ENOUGH = 4  # as a power of two
 _SHADOWS_A_KIND = 1000
+_KINDS_APART = 4096  # more than all kinds that differ by components and spread
 _MOST_SHADOWS = 20_000
 
 
@@ -58,8 +59,8 @@ class Examiner:
         The rows that count, where some do not.
     weights : float64 array
         Of those rows.
-    seed
-        Below which shadows have their addresses.
+    deal
+        Makes shadows.
     n_threads
     """
 
@@ -69,14 +70,14 @@ class Examiner:
         ids: NDArray[np.int64],
         rows: NDArray[np.int64] | None,
         weights: NDArray[np.float64],
-        seed: int,
+        deal: Dealer,
         n_threads: int,
     ) -> None:
         self._store = store
         self._ids = ids
         self._rows = rows
         self._weights = weights[:0] if (weights == 1).all() else weights
-        self._key = np.uint64(seed & (2**64 - 1))
+        self._deal = deal
         self._n_threads = n_threads
         self._width = max(1, _BLOCK_BYTES // store.n_rows)
         self.categories = store.kinds[ids] == Kind.CATEGORY
@@ -87,19 +88,44 @@ class Examiner:
         codes = self._store.read(self._ids[ranks])
         return codes if self._rows is None else np.ascontiguousarray(codes[:, self._rows])
 
+    def components(self, rank: int, most_rows: int) -> NDArray[np.float32]:
+        """What a column stands for, row by row: its ranks, or all contrasts of categories; shape (components, rows).
+
+        Of very many rows, so many evenly spaced ones.
+        """
+        codes = self.codes(np.array([rank]))
+        amounts = self._amounts(codes)
+        n_used = int(np.count_nonzero(amounts[0, :MISSING]))
+        n_components = max(n_used - 1, 1) if self.categories[rank] else 1
+        part = np.arange((n_components + 1) // 2)
+        table = np.empty((len(part), 256, 2), np.float32)
+        fill_components(amounts, self.categories[[rank]], np.zeros_like(part), part, table)
+        spaced = codes[0, :: -(-codes.shape[1] // most_rows)]
+        return np.concatenate([pair[spaced].T for pair in table])[:n_components]
+
     def kinds(self) -> NDArray[np.int64]:
         """A number for every column: those with the same one have scores of about the same distribution by chance.
 
-        That is as many components, and codes that are about equally spread; from sixteen equal ones on, the
-        distribution hardly depends on them.
+        That is as many components, codes that are about equally spread (from sixteen equal ones on, the distribution
+        hardly depends on them), and about the same dependence on groups and strata.
         """
 
         def look(ranks: NDArray[np.int64]) -> NDArray[np.int64]:
-            amounts = self._amounts(self.codes(ranks))
+            codes = self.codes(ranks)
+            amounts = self._amounts(codes)
             share = amounts / amounts.sum(axis=1, keepdims=True)
             spread = np.minimum(np.rint(np.log2(1 / (share**2).sum(axis=1))), _EVEN_ENOUGH)
             n_components = _pair_counts(amounts, self.categories[ranks])
-            return np.asarray(np.rint(4 * np.log2(n_components)) * 16 + spread, np.int64)
+            kinds = np.asarray(np.rint(4 * np.log2(n_components)) * 16 + spread, np.int64)
+            if self._deal.in_pieces:
+                table = np.empty((len(codes), 256, 2), np.float32)
+                part = np.zeros(len(codes), np.int64)
+                fill_components(amounts, self.categories[ranks], np.arange(len(codes)), part, table)
+                for few in range(0, len(codes), _FEWEST_COLUMNS):  # numbers of a row take eight times what codes do
+                    chosen = slice(few, few + _FEWEST_COLUMNS)
+                    values = np.stack([t[c, 0] for t, c in zip(table[chosen], codes[chosen], strict=True)])
+                    kinds[chosen] += _KINDS_APART * self._deal.tied(values)
+            return kinds
 
         return np.concatenate(list(in_order(look, self._blocks(len(self._ids)), self._n_threads)))
 
@@ -119,8 +145,7 @@ class Examiner:
             chosen = ranks[places]
             codes = self.codes(chosen)
             if copies is not None:
-                addresses = (self._checksums[chosen] ^ self._key) + copies[places] * np.uint64(0xD1B54A32D192ED03)
-                permute_codes(codes, addresses, codes)
+                codes = self._deal(codes, self._checksums[chosen], copies[places])
             return places, self._scores(codes, self.categories[chosen], contexts)
 
         for places, scores in in_order(look, self._blocks(len(ranks)), self._n_threads):

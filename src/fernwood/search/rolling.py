@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fernwood.errors import FernwoodWarning
 from fernwood.kernels.ready import ensure_compiled
+from fernwood.learner.contexts import Ground
 from fernwood.learner.target import class_target, value_target
 from fernwood.relevance.decision import Decision, Verdicts
-from fernwood.relevance.shadows import false_discoveries
-from fernwood.result import Facts, result_of
+from fernwood.relevance.shadows import false_discoveries, smallest_counted
+from fernwood.result import Facts, Relations, result_of
 from fernwood.run.directory import versions
 from fernwood.run.driving import drive
 from fernwood.run.plan import plan_waves
-from fernwood.search.checks import check_table
+from fernwood.search.checks import check_candidates, check_table
+from fernwood.search.conditions import given_positions, strata_of
+from fernwood.search.dealing import Dealer
 from fernwood.search.examining import Examiner, draw_shadows
+from fernwood.search.relating import find_partners, gives_away, interchangeable
+from fernwood.search.resolution import check_rows_suffice, smallest_chance
 from fernwood.search.selecting import Selection
 from fernwood.search.snowball import Snowball, n_laid_out
 from fernwood.subspace.candidates import candidates
@@ -25,15 +28,17 @@ from fernwood.subspace.candidates import candidates
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from fernwood.learner.target import TreeTarget
     from fernwood.run.directory import RunDirectory
     from fernwood.run.driving import SearchProgressCallback
+    from fernwood.search.examining import Shadows
     from fernwood.search.snowball import SnowballSettings, SnowballState
     from fernwood.store.base import Store
 
 __all__ = ["METHOD", "select_by_snowball"]
 
 METHOD = "snowball"
+_MOST_RELATED = 2000
+"""Columns found, the best ones, that are compared with each other."""
 
 
 def select_by_snowball(
@@ -61,21 +66,18 @@ def select_by_snowball(
     True
     """
     check_table(store)
-    if store.groups is not None:
-        warnings.warn(
-            "the rows have groups, which the snowball does not look at yet: it takes all rows for independent, so that "
-            "p is too small where those of a group are alike",
-            FernwoodWarning,
-            stacklevel=2,
-        )
-    ids = candidates(store)
-    rows, weights, inside = _counted(store)
-    n_classes = max(len(inside.classes), 1)
+    given = given_positions(store, settings.given)
+    ids = candidates(store, given)
+    check_candidates(ids, given)
+    rows, weights, ground = _counted(store, given)
+    groups = store.groups if store.groups is None or rows is None else store.groups[rows]
+    least = smallest_chance(ground, groups)
+    check_rows_suffice(least, ground, len(ids), settings.fdr, settings.level)
     n_contexts = max(settings.n_contexts, settings.n_confirming)
     plan = plan_waves(
         len(weights),
         store.n_columns,
-        n_classes,
+        max(len(ground.target.classes), 1),
         n_contexts,
         n_laid_out(len(weights), n_contexts),
         n_threads,
@@ -83,9 +85,10 @@ def select_by_snowball(
         held=held,
     )
     ensure_compiled("snowball")
-    examiner = Examiner(store, ids, rows, weights, seed, plan.n_threads)
+    deal = Dealer(seed, strata=ground.strata if len(given) else None, groups=groups)
+    examiner = Examiner(store, ids, rows, weights, deal, plan.n_threads)
     shadows = draw_shadows(examiner.kinds())
-    loop = Snowball(examiner, inside, shadows, settings, seed)
+    loop = Snowball(examiner, ground, shadows, settings, seed, least)
     state, stopped_by = drive(loop, directory, progress)
     done = loop.progress(state)
     facts = Facts.of(
@@ -99,6 +102,9 @@ def select_by_snowball(
         parameters=settings.to_json(),
         advice="more rows, or a larger fdr, make weak columns visible",
         unit="waves",
+        smallest_p=least,
+        n_groups=0 if groups is None else len(np.unique(groups)),
+        exploration=loop.exploration(state).to_json(),
         versions=versions(),
     )
     rates = false_discoveries(state.chance)
@@ -111,12 +117,40 @@ def select_by_snowball(
         score=-np.log10(state.chance),
         p=state.chance,
         q=rates,
+        modelled=_modelled(state, shadows),
+        relations=_relations(loop, examiner, ground, state, ids, seed),
+        given=given,
     )
     return Selection(result, stopped_by)
 
 
-def _counted(store: Store) -> tuple[NDArray[np.int64] | None, NDArray[np.float64], TreeTarget]:
-    """The rows that count (None: all), their weights, and their target as kernels use it."""
+def _modelled(state: SnowballState, shadows: list[Shadows]) -> NDArray[np.bool_]:
+    """Whose p is too small to be counted among the shadows of its kind."""
+    modelled = np.zeros(len(state.chance), bool)
+    for kind in shadows:
+        modelled[kind.members] = state.chance[kind.members] <= smallest_counted(len(kind.models))
+    return modelled
+
+
+def _relations(
+    loop: Snowball, examiner: Examiner, ground: Ground, state: SnowballState, ids: NDArray[np.int64], seed: int
+) -> Relations:
+    """What the best of the columns found have to do with each other."""
+    found = state.found[np.argsort(state.chance[state.found], kind="stable")][:_MOST_RELATED]
+    if not len(found):
+        return Relations()
+    number = interchangeable(examiner, found)
+    groups = [ids[found[number == k]].tolist() for k in np.unique(number) if np.count_nonzero(number == k) > 1]
+    in_order = np.sort(found)
+    partners = find_partners(examiner, loop.told, ground, in_order, state.alone[in_order], seed)
+    by_position = {int(ids[rank]): ids[np.array(beside)].tolist() for rank, beside in partners.items()}
+    return Relations(groups, by_position, ids[gives_away(examiner, ground, found)].tolist())
+
+
+def _counted(
+    store: Store, covariates: NDArray[np.int64]
+) -> tuple[NDArray[np.int64] | None, NDArray[np.float64], Ground]:
+    """The rows that count (None: all), their weights, and their target and strata."""
     target = store.target
     assert target is not None  # noqa: S101  (check_table saw to it)
     given = np.ones(store.n_rows) if store.weights is None else store.weights
@@ -124,7 +158,8 @@ def _counted(store: Store) -> tuple[NDArray[np.int64] | None, NDArray[np.float64
     chosen = slice(None) if rows is None else rows
     make = value_target if target.task == "regression" else class_target
     inside = make(target.values[chosen], given[chosen])
-    return rows, inside.kernel.weights, inside
+    ground = Ground(inside, *strata_of(store, covariates, rows)) if len(covariates) else Ground.undivided(inside)
+    return rows, inside.kernel.weights, ground
 
 
 def _verdicts(state: SnowballState, rates: NDArray[np.float64], settings: SnowballSettings) -> Verdicts:

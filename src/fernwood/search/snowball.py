@@ -8,25 +8,26 @@ those that fail leave.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
 from fernwood import seeds
 from fernwood.errors import ParameterError
-from fernwood.learner.contexts import draw_exploring_ferns, draw_ferns, fern_depth, without_context
+from fernwood.learner.contexts import draw_exploring_ferns, draw_ferns, without_context
 from fernwood.relevance.shadows import combined, false_discoveries, tail_chances
 from fernwood.run.driving import SearchProgress
 from fernwood.search.evidence import Awake, ContextEvidence
+from fernwood.search.exploration import Exploration
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from fernwood.learner.contexts import Ferns
-    from fernwood.learner.target import TreeTarget
+    from fernwood.learner.contexts import Ferns, Ground
     from fernwood.search.examining import Examiner, Shadows
 
 __all__ = ["Snowball", "SnowballSettings", "SnowballState", "n_laid_out"]
@@ -70,8 +71,10 @@ class SnowballSettings:
     n_confirming
         Contexts of a round of confirmation; there are at most five.
     max_contexts
-        Contexts of random columns, to meet columns that tell nothing but together (an exclusive or). None explores only
-        while fewer than three are found, in three contexts for every column that fits into one, 2048 at most.
+        Contexts of random columns, to meet columns that tell nothing but together (an exclusive or). "auto" explores
+        only while fewer than three are found, in three contexts for every column that fits into one, 2048 at most.
+    given
+        Covariates, by name or position: in every context, and no candidates.
     """
 
     fdr: float = 0.1
@@ -79,7 +82,8 @@ class SnowballSettings:
     max_waves: int = 12
     n_idle: int = 2
     n_confirming: int = 256
-    max_contexts: int | None = None
+    max_contexts: int | Literal["auto"] = "auto"
+    given: Sequence[str | int] = ()
 
     def __post_init__(self) -> None:
         fdr: object = self.fdr
@@ -90,12 +94,22 @@ class SnowballSettings:
             if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
                 raise ParameterError(f"{name} is {value!r}; it must be an integer from 1 on")
         most: object = self.max_contexts
-        if most is not None and (isinstance(most, bool) or not isinstance(most, (int, np.integer)) or most < 0):
-            raise ParameterError(f"max_contexts is {most!r}; it must be an integer from 0 on, or None")
+        if most != "auto" and (isinstance(most, bool) or not isinstance(most, (int, np.integer)) or most < 0):
+            raise ParameterError(f"max_contexts is {most!r}; it must be an integer from 0 on, or 'auto'")
+        given: object = self.given
+        if isinstance(given, str) or not isinstance(given, Iterable):
+            raise ParameterError(f"given is {given!r}; give a list of columns, such as ['age', 'site']")
+        object.__setattr__(self, "given", tuple(given))
+
+    @property
+    def level(self) -> float:
+        """The rate at which columns are found, and confirmed: every wave is one more look at the same rows."""
+        return _WAVE_SHARE * self.fdr
 
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
-        return {k: v.item() if isinstance(v, np.generic) else v for k, v in asdict(self).items()}
+        plain = {k: v.item() if isinstance(v, np.generic) else v for k, v in asdict(self).items()}
+        return plain | {"given": [v.item() if isinstance(v, np.generic) else v for v in self.given]}
 
     @classmethod
     def from_json(cls, entries: dict[str, Any]) -> SnowballSettings:
@@ -166,20 +180,29 @@ class Snowball:
     ----------
     examiner
         Scores columns and shadows.
-    target
-        Of the rows that count.
+    ground
+        Target and strata of the rows that count.
     shadows
         Of every kind of column; together their members are all columns.
     settings
     seed
+    least
+        The smallest p that the rows allow.
     """
 
     def __init__(
-        self, examiner: Examiner, target: TreeTarget, shadows: list[Shadows], settings: SnowballSettings, seed: int
+        self,
+        examiner: Examiner,
+        ground: Ground,
+        shadows: list[Shadows],
+        settings: SnowballSettings,
+        seed: int,
+        least: float = 0.0,
     ) -> None:
         self._examiner = examiner
         self._told = ContextEvidence(examiner, shadows)
-        self._target = target
+        self._ground = ground
+        self._least = least
         self._settings = settings
         self._seed = seed
         self._n_columns = self._told.n_columns
@@ -187,7 +210,7 @@ class Snowball:
     def start(self) -> SnowballState:
         """Every column by itself."""
         n, n_shadows = self._n_columns, self._told.n_shadows
-        alone, alone_null = self._told.alone(without_context(self._target))
+        alone, alone_null = self._told.alone(without_context(self._ground))
         state = SnowballState(
             np.array([0, 0, -1, 0]),
             alone,
@@ -201,6 +224,11 @@ class Snowball:
         )
         return self._with_found(self._judged(state))
 
+    @property
+    def told(self) -> ContextEvidence:
+        """Says what contexts tell."""
+        return self._told
+
     def step(self, state: SnowballState) -> SnowballState:
         """One more wave, contexts of random columns where those are due, or one more round of confirmation."""
         n_waves, n_idle, n_rounds, n_explored = state.step.tolist()
@@ -210,6 +238,10 @@ class Snowball:
         if n_rounds < 0 and n_explored < self._n_exploring(state):
             return self._with_found(self._explored(state))
         return self._confirmed(state)
+
+    def exploration(self, state: SnowballState) -> Exploration:
+        """How far contexts of random columns came."""
+        return Exploration(int(state.step[3]), self._exploring_depth, self._n_columns)
 
     def progress(self, state: SnowballState) -> SearchProgress:
         """How far it is, in waves: those that are not needed are skipped at the end."""
@@ -272,10 +304,10 @@ class Snowball:
             return
         codes, categories = self._examiner.codes(carried), self._examiner.categories[carried]
         for n in self._parts(n_ferns):
-            yield draw_ferns(rng, codes, categories, self._target, n)
+            yield draw_ferns(rng, codes, categories, self._ground, n)
 
     def _parts(self, n_contexts: int) -> list[int]:
-        at_once = n_laid_out(self._target.n_rows, n_contexts)
+        at_once = n_laid_out(self._ground.target.n_rows, n_contexts)
         return [min(at_once, n_contexts - first) for first in range(0, n_contexts, at_once)]
 
     def _heard(self, state: SnowballState, ferns: Ferns, carried: NDArray[np.int64], awake: Awake) -> SnowballState:
@@ -299,14 +331,14 @@ class Snowball:
         chance = state.chance.copy()
         for kind, place in self._told.kinds:
             out = kind.members[state.wave[kind.members] < 0]
-            chance[out] = tail_chances(state.evidence(out), state.evidence_null(place))
+            chance[out] = np.maximum(tail_chances(state.evidence(out), state.evidence_null(place)), self._least)
         return state._replace(chance=chance)
 
     def _with_found(self, state: SnowballState) -> SnowballState:
         """Columns whose false discovery rate is low enough join those found, and stay."""
         # Contexts of the best columns were chosen by looking at the target; random ones were not.
         provisional = state.step[0] > 0 and state.step[3] == 0 and not len(state.found)
-        level = (_CARRIED_SHARE if provisional else _WAVE_SHARE) * self._settings.fdr
+        level = _CARRIED_SHARE * self._settings.fdr if provisional else self._settings.level
         passed = false_discoveries(state.chance) <= level
         fresh = passed & (state.wave < 0)
         now = state.step[0] + (state.step[3] > 0)  # what exploring found was not found alone
@@ -320,16 +352,15 @@ class Snowball:
 
     def _n_exploring(self, state: SnowballState) -> int:
         """How many contexts of random columns there are to be, as things stand."""
-        if self._settings.max_contexts is not None:
-            return self._settings.max_contexts
+        if self._settings.max_contexts != "auto":
+            return int(self._settings.max_contexts)
         if len(state.found) >= _FEW:
             return 0
         return min(_EXPLORED_TIMES * -(-self._n_columns // self._exploring_depth), _MOST_EXPLORED)
 
     @property
     def _exploring_depth(self) -> int:
-        n_classes = max(len(self._target.classes), 1)
-        return min(fern_depth(self._target.n_rows, n_classes, exploring=True), self._n_columns)
+        return min(self._ground.depth(exploring=True), self._n_columns)
 
     def _explored(self, state: SnowballState) -> SnowballState:
         """Every column examined in contexts of random columns beside those found; a ledger of its own while none is."""
@@ -344,7 +375,7 @@ class Snowball:
             size = min(n * self._exploring_depth, len(others))
             carried = np.concatenate((state.found, np.sort(rng.choice(others, size, replace=False))))
             codes, categories = self._examiner.codes(carried), self._examiner.categories[carried]
-            ferns = draw_exploring_ferns(rng, codes, categories, self._target, n, len(state.found))
+            ferns = draw_exploring_ferns(rng, codes, categories, self._ground, n, len(state.found))
             state = self._heard(state, ferns, carried, self._told.everyone())
         return self._judged(state._replace(step=state.step + np.array([0, 0, 0, n_contexts])))
 
@@ -369,7 +400,7 @@ class Snowball:
         late = found[~by_itself[found]]
         if len(late):
             judged[late] = self._fresh_chances(state, found, late, number)
-        kept = false_discoveries(judged) <= _WAVE_SHARE * self._settings.fdr
+        kept = false_discoveries(judged) <= self._settings.level
         chance = state.chance.copy()
         chance[found] = judged[found]
         wave = np.where(kept, state.wave, np.int16(_NOT_FOUND))
@@ -405,7 +436,7 @@ class Snowball:
                 evidence = combined(state.alone[[rank]], np.delete(own[row], using).sum(dtype=np.float64), beside)
                 theirs = everywhere - null[:, using].sum(axis=1, dtype=np.float64)
                 out[rank] = tail_chances(evidence, combined(state.alone_null[place], theirs, beside))[0]
-        return out[late]
+        return np.maximum(out[late], self._least)
 
 
 def _used_in(uses: list[NDArray[np.int64]], carried: NDArray[np.int64]) -> dict[int, list[int]]:

@@ -49,7 +49,7 @@ class SearchSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
     def _settings(self) -> Settings:
         """What the answer depends on, of the parameters; refused in one sentence where one is out of its rule."""
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:  # noqa: N803
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> Self:  # noqa: N803
         """Find the relevant columns.
 
         Parameters
@@ -57,12 +57,14 @@ class SearchSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         X : array, data frame, sparse matrix or Store
         y : array, one value a row; None for a store that has a target
         sample_weight : array, one weight a row, optional
+        groups : array, optional
+            Rows that belong together, such as those of one patient: they stay so wherever rows are dealt or drawn.
         """
         settings = self._settings()
         seed = seeds.entropy(self.random_state)
         threads = n_threads(self.n_jobs)
         budget = None if self.memory is None else parse_size(self.memory)
-        store = fit_store(self, X, y, sample_weight=sample_weight, task=self.task, memory=self.memory)
+        store = fit_store(self, X, y, sample_weight=sample_weight, groups=groups, task=self.task, memory=self.memory)
         with ExitStack() as stack:
             directory = None
             if self.run_dir is not None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from fernwood.search.snowball import SnowballSettings
 from fernwood.selectors.base import SearchSelector
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     import numpy as np
 
@@ -30,10 +30,14 @@ class SnowballSelector(SearchSelector):
         Contexts in which a wave examines every column.
     max_waves : int
         The most waves there are; the search ends before, when two waves in a row find nothing new.
-    max_contexts : int, optional
-        Contexts of random columns, in which columns are met that tell nothing but together (an exclusive or). By
-        default only while fewer than three columns are found, three for every column that fits into one, 2048 at most.
-        A pair among p columns takes about p/12 of them, a parity of three about p²/100.
+    max_contexts : int or "auto"
+        Contexts of random columns, in which columns are met that tell nothing but together (an exclusive or). "auto"
+        makes them only while fewer than three columns are found, three for every column that fits into one, 2048 at
+        most. A pair among p columns takes about p/2 of them to meet with a chance of 95 %, three columns about p²/12;
+        ``result_.facts.exploration`` says how far it came.
+    given : sequence of str or int
+        Covariates (age, batch, site), by name or position. They are in every context and never candidates: columns are
+        found for what they tell beyond them.
     task : {"classification", "regression"}, optional
         What the target asks for, where the rules of `fernwood.ingest` guess wrong.
     memory : int or str, optional
@@ -80,7 +84,8 @@ class SnowballSelector(SearchSelector):
         *,
         n_contexts: int = 128,
         max_waves: int = 12,
-        max_contexts: int | None = None,
+        max_contexts: int | Literal["auto"] = "auto",
+        given: Sequence[str | int] = (),
         task: Task | None = None,
         n_jobs: int | None = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
@@ -92,6 +97,7 @@ class SnowballSelector(SearchSelector):
         self.n_contexts = n_contexts
         self.max_waves = max_waves
         self.max_contexts = max_contexts
+        self.given = given
         self.task = task
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -99,4 +105,6 @@ class SnowballSelector(SearchSelector):
         self.run_dir = run_dir
 
     def _settings(self) -> SnowballSettings:
-        return SnowballSettings(self.fdr, self.n_contexts, self.max_waves, max_contexts=self.max_contexts)
+        return SnowballSettings(
+            self.fdr, self.n_contexts, self.max_waves, max_contexts=self.max_contexts, given=self.given
+        )

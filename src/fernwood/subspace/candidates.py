@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 __all__ = ["candidates"]
 
 
-def candidates(store: Store) -> NDArray[np.int64]:
-    """Positions of the usable columns, ordered by the checksums of their codes.
+def candidates(store: Store, without: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
+    """Positions of the usable columns, ordered by the checksums of their codes; some may be left out.
 
     A search draws ranks in this order, so that a table with its columns permuted gives the same answer. Columns with
     the same codes are told apart by kind, then by name.
@@ -32,6 +32,8 @@ def candidates(store: Store) -> NDArray[np.int64]:
     [1, 2]
     """
     ids = np.flatnonzero(store.usable)
+    if without is not None:
+        ids = np.setdiff1d(ids, without)
     sums, kinds = store.checksums[ids], store.kinds[ids]
     order = np.lexsort((kinds, sums))
     ids, sums, kinds = ids[order], sums[order], kinds[order]

@@ -1,0 +1,81 @@
+"""Covariates: columns that are in every context, and divide the rows into strata."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fernwood.errors import ParameterError, shown
+from fernwood.sources.base import Kind
+from fernwood.sources.names import match_names
+from fernwood.store.quantise import MISSING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from fernwood.store.base import Store
+
+__all__ = ["given_positions", "strata_of"]
+
+_MOST_BINS, _FEWEST_BINS = 10, 2
+"""A number is held constant within a tenth of the rows where there are enough, within a half where there are few."""
+_ROWS_FOR_CONTEXTS = 48
+"""Rows of a stratum, on average, that leave room for ferns of three columns."""
+_ROWS_AT_LEAST = 12
+
+
+def given_positions(store: Store, given: Sequence[str | int]) -> NDArray[np.int64]:
+    """The positions of the columns that a user names as covariates, by name, pattern or position, in table order.
+
+    Examples
+    --------
+    >>> import fernwood
+    >>> store = fernwood.ingest({"age": [30, 41, 52], "site": ["a", "b", "a"], "gene": [1.0, 2.0, 3.0]})
+    >>> given_positions(store, ["site", 0]).tolist()
+    [0, 1]
+    """
+    positions = match_names(store.names, given, "the covariate")
+    for position in positions.tolist():
+        if not store.usable[position]:
+            raise ParameterError(
+                f"the covariate {shown(store.names[position])} is constant, or all its values are missing; leave it out"
+            )
+    return positions
+
+
+def strata_of(
+    store: Store, positions: NDArray[np.int64], rows: NDArray[np.int64] | None
+) -> tuple[NDArray[np.int32], int]:
+    """The stratum of every row that counts, numbered from 0 on, and how many there are.
+
+    Every category is by itself, missing values too. A number is cut at its quantiles into as many bins as the rows
+    allow, ten at most.
+    """
+    codes = store.read(positions)
+    codes = codes if rows is None else codes[:, rows]
+    n_rows = codes.shape[1]
+    categories = store.kinds[positions] == Kind.CATEGORY
+    for n_bins in range(_MOST_BINS, _FEWEST_BINS - 1, -1):
+        strata = np.zeros(n_rows, np.int64)
+        for column, category in zip(codes, categories.tolist(), strict=True):
+            levels = column if category else _binned(column, n_bins)
+            strata = np.unique(strata * 256 + levels, return_inverse=True)[1]
+        n_strata = int(strata.max()) + 1
+        least = _ROWS_AT_LEAST if n_bins == _FEWEST_BINS else _ROWS_FOR_CONTEXTS
+        if n_rows >= least * n_strata:
+            return strata.astype(np.int32), n_strata
+    names = ", ".join(shown(name) for name in store.names.take(positions).to_pylist())
+    raise ParameterError(
+        f"the covariates {names} divide {n_rows:,} rows into {n_strata:,} strata, and {_ROWS_AT_LEAST} rows in each, "
+        "on average, are needed; give fewer of them, or coarser ones"
+    )
+
+
+def _binned(codes: NDArray[np.uint8], n_bins: int) -> NDArray[np.int64]:
+    """The codes of an ordered column in bins of about as many rows each; missing values in one of their own."""
+    present = np.sort(codes[codes != MISSING])
+    cuts = np.unique(present[np.arange(1, n_bins) * len(present) // n_bins]) if len(present) else present
+    return np.where(codes == MISSING, n_bins, np.searchsorted(cuts, codes, side="right"))

@@ -1,0 +1,100 @@
+"""The smallest p that so many rows allow: one over the ways in which the target could have met the rows."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.special import gammaln
+
+from fernwood.errors import FernwoodWarning, ParameterError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from fernwood.learner.contexts import Ground
+
+__all__ = ["check_rows_suffice", "rows_needed", "smallest_chance"]
+
+_MOST_ROWS = 10**6
+
+
+def smallest_chance(ground: Ground, groups: NDArray[np.int32] | None = None) -> float:
+    """The smallest p that an exchange of rows can give, within strata, and of whole groups where rows have them.
+
+    Groups count as one row each where the target is the same in all rows of a group; where it is not, the rows of a
+    group can change places among themselves.
+
+    Examples
+    --------
+    >>> from fernwood.learner.contexts import Ground
+    >>> from fernwood.learner.target import class_target
+    >>> smallest_chance(Ground.undivided(class_target([0, 0, 0, 1, 1, 1])))
+    0.05
+    """
+    kernel = ground.target.kernel
+    values = np.unique(kernel.labels if kernel.classes else kernel.values, return_inverse=True)[1]
+    ways = 0.0
+    for stratum in range(ground.n_strata):
+        here = ground.strata == stratum
+        ways += _ways(values[here], None if groups is None else groups[here])
+    return float(max(np.exp(-ways), np.finfo(np.float64).tiny))
+
+
+def _ways(values: NDArray[np.int64], groups: NDArray[np.int32] | None) -> float:
+    """The logarithm of how many ways there are to deal values to rows."""
+    if groups is None:
+        return _arrangements(np.bincount(values))
+    _, first, inverse = np.unique(groups, return_index=True, return_inverse=True)
+    if (values == values[first][inverse]).all():
+        return _arrangements(np.bincount(values[first]))
+    return sum(_arrangements(np.bincount(values[inverse == g])) for g in range(len(first)))
+
+
+def _arrangements(counts: NDArray[Any]) -> float:
+    return float(gammaln(counts.sum() + 1) - gammaln(counts + 1).sum())
+
+
+def check_rows_suffice(least: float, ground: Ground, n_columns: int, fdr: float, level: float) -> None:
+    """Refuse a table whose rows cannot show anything at the rate asked; warn where one column alone cannot be found.
+
+    Parameters
+    ----------
+    least
+        From `smallest_chance`.
+    ground
+    n_columns
+        That are examined.
+    fdr, level
+        The rate asked for, and the share of it at which columns are found.
+    """
+    n_rows = ground.target.n_rows
+    if least * n_columns <= level:
+        return
+    enough = rows_needed(ground, n_columns, level)
+    if least > level:
+        raise ParameterError(
+            f"with {n_rows} rows p cannot be below {least:.2g}, and fdr = {fdr:g} asks for {level:.2g} at most; "
+            f"{enough:,} rows like these would do for one column of {n_columns:,}, or a larger fdr for many at once"
+        )
+    n_together = int(np.ceil(least * n_columns / level))
+    warnings.warn(
+        f"with {n_rows} rows p cannot be below {least:.2g}, so that of {n_columns:,} columns at least {n_together:,} "
+        f"must tell as much as can be for any to be found at fdr = {fdr:g}; {enough:,} rows would do for one",
+        FernwoodWarning,
+        stacklevel=3,
+    )
+
+
+def rows_needed(ground: Ground, n_columns: int, level: float) -> int:
+    """How many rows with the same shares of classes allow one column of so many to be found."""
+    kernel = ground.target.kernel
+    shares = np.bincount(kernel.labels) / len(kernel.labels) if kernel.classes else np.empty(0)
+    n_rows = ground.target.n_rows
+    while n_rows < _MOST_ROWS:
+        n_rows += 1
+        ways = _arrangements(n_rows * shares) if kernel.classes else float(gammaln(n_rows + 1))
+        if ways >= np.log(n_columns / level):
+            break
+    return n_rows

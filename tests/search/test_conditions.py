@@ -1,0 +1,205 @@
+"""Rows that belong together, and covariates in every context: what is found with them, and what is left alone."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import fernwood
+from fernwood.errors import FernwoodError, FernwoodWarning, ParameterError, SourceError
+from fernwood.learner.contexts import Ground
+from fernwood.learner.target import class_target, value_target
+from fernwood.result import Result
+from fernwood.search.conditions import given_positions, strata_of
+from fernwood.search.dealing import Dealer
+from fernwood.search.resolution import smallest_chance
+from fernwood.search.rolling import select_by_snowball
+from fernwood.search.snowball import SnowballSettings
+
+
+def search(store: fernwood.Store, seed: int = 0, **settings: object) -> Result:
+    quick = SnowballSettings(**{"n_contexts": 32, "n_confirming": 64, "max_contexts": 0} | settings)  # type: ignore[arg-type]
+    return select_by_snowball(store, quick, seed).result
+
+
+# Groups --------------------------------------------------------------------------------------------------------------
+
+
+def patients(seed: int, n_groups: int = 30, n_each: int = 8, n_columns: int = 200) -> tuple[np.ndarray, ...]:
+    """Columns that are alike within patients, each to another degree; the target is one of the patient."""
+    rng = np.random.default_rng(seed)
+    group = np.repeat(np.arange(n_groups), n_each)
+    y = rng.permutation(np.arange(n_groups) % 2)[group]
+    alike = rng.random(n_columns)
+    shared, own = rng.standard_normal((n_groups, n_columns)), rng.standard_normal((len(group), n_columns))
+    return np.sqrt(alike) * shared[group] + np.sqrt(1 - alike) * own, y, group
+
+
+def test_rows_of_a_patient_are_no_evidence_by_themselves() -> None:
+    """Twelve tables without any relevant column at a rate of 0.1: above five that find any is a chance of 1 in 20 000."""
+    tables = [patients(seed) for seed in range(12)]
+    taken = [len(search(fernwood.ingest(x, target=y, groups=g)).confirmed) for x, y, g in tables]
+    assert sum(n > 0 for n in taken) <= 5
+    x, y, _ = tables[0]
+    assert len(search(fernwood.ingest(x, target=y)).confirmed) > 50  # the problem is there when groups are not given
+
+
+def test_what_differs_between_patients_is_found() -> None:
+    x, y, g = patients(20, n_groups=40)
+    x[:, :3] += 2 * y[:, None]
+    found = set(search(fernwood.ingest(x, target=y, groups=g)).confirmed.tolist())
+    assert {0, 1, 2} <= found
+    assert len(found) <= 5
+
+
+def test_what_differs_within_patients_is_found() -> None:
+    rng = np.random.default_rng(21)
+    group, y = np.repeat(np.arange(20), 10), np.tile([0, 1], 100)
+    x = 2 * rng.standard_normal((20, 100))[group] + rng.standard_normal((200, 100))
+    x[:, 7] += 1.2 * y
+    found = search(fernwood.ingest(x, target=y, groups=group)).confirmed.tolist()
+    assert 7 in found
+    assert len(found) <= 2  # one more in about one table of twenty
+
+
+def test_columns_are_told_apart_by_how_alike_they_are_within_groups_and_strata() -> None:
+    rng = np.random.default_rng(0)
+    group = np.repeat(np.arange(50), 4)
+    values = np.stack([rng.standard_normal(200), rng.standard_normal(50)[group], rng.standard_normal(200)])
+    values = (values - values.mean(axis=1, keepdims=True)) / values.std(axis=1, keepdims=True)
+    loose, tied, again = Dealer(0, groups=group).tied(values).tolist()
+    assert tied - loose == pytest.approx(4 * np.log2(4), abs=3)
+    assert again == pytest.approx(loose, abs=3)
+    strata = rng.integers(0, 2, 200)
+    values[0] = strata - strata.mean()
+    flat, other = Dealer(0, strata=strata).tied(values[:2]).tolist()
+    assert flat < other - 5000  # nothing of it varies within strata
+
+
+def test_weights_of_zero_take_no_part_with_groups() -> None:
+    x, y, g = patients(22)
+    x[:, 0] += 3 * y
+    weights = np.ones(len(y))
+    weights[: 8 * 4] = 0
+    kept = weights > 0
+    whole = search(fernwood.ingest(x, target=y, groups=g, weights=weights))
+    part = search(fernwood.ingest(x[kept], target=y[kept], groups=g[kept]))
+    assert 0 in whole.confirmed
+    assert whole.facts.n_groups == part.facts.n_groups == 26
+
+
+# Covariates ----------------------------------------------------------------------------------------------------------
+
+
+def confounded(seed: int) -> tuple[pd.DataFrame, np.ndarray]:
+    """A site that goes with both the target and forty columns; column c0 tells something beyond it."""
+    rng = np.random.default_rng(seed)
+    site = rng.integers(0, 3, 500)
+    y = rng.random(500) < 1 / (1 + np.exp(-1.5 * (site - 1)))
+    x = rng.standard_normal((500, 100))
+    x[:, 1:41] += (site - 1)[:, None]
+    x[:, 0] += 1.0 * y
+    frame = pd.DataFrame(x, columns=[f"c{i}" for i in range(100)])
+    frame["site"] = np.array(["a", "b", "c"])[site]
+    return frame, y
+
+
+def test_what_a_covariate_explains_is_not_found() -> None:
+    """Of 40 confounded columns in each of three tables, most are found without the covariate and nearly none with it."""
+    for seed in range(3):
+        frame, y = confounded(seed)
+        store = fernwood.ingest(frame, target=y)
+        plain = search(store)
+        held = search(store, given=["site"])
+        assert np.count_nonzero((plain.confirmed >= 1) & (plain.confirmed <= 40)) > 30
+        assert 0 in held.confirmed
+        assert len(held.confirmed) <= 3
+        row = held.to_table().to_pandas().set_index("column").loc["site"]
+        assert row["decision"] == "unexamined"
+        assert row["reason"].startswith("given: in every context")
+        assert held.facts.n_usable == 100
+
+
+def test_a_number_is_held_constant_within_bins() -> None:
+    rng = np.random.default_rng(5)
+    age = rng.standard_normal(800)
+    y = (age + 0.7 * rng.standard_normal(800)) > 0
+    x = rng.standard_normal((800, 60))
+    x[:, 1:30] += 0.5 * age[:, None]
+    x[:, 0] += 0.8 * y
+    frame = pd.DataFrame(x, columns=[f"c{i}" for i in range(60)]).assign(age=age)
+    found = search(fernwood.ingest(frame, target=y), given=["age"]).confirmed
+    assert 0 in found
+    assert len(found) <= 2
+
+
+def test_strata_of_numbers_and_categories() -> None:
+    rng = np.random.default_rng(6)
+    frame = pd.DataFrame({"age": rng.standard_normal(960), "site": rng.choice(list("ab"), 960), "x": rng.random(960)})
+    store = fernwood.ingest(frame)
+    strata, n_strata = strata_of(store, np.array([0, 1]), None)
+    assert n_strata == 20
+    assert np.bincount(strata).min() >= 30
+    for s in range(n_strata):
+        assert frame["site"][strata == s].nunique() == 1
+    few, n_few = strata_of(store, np.array([0, 1]), np.arange(60))
+    assert len(few) == 60
+    assert n_few == 4
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "words"),
+    [
+        (["sit"], SourceError, "the covariate 'sit' is no column of the table"),
+        ([999], SourceError, "the covariate '999' is no column of the table"),
+        (["flat"], ParameterError, "the covariate 'flat' is constant, or all its values are missing; leave it out"),
+        (["name"], ParameterError, "divide 40 rows into 40 strata, and 12 rows in each, on average, are needed"),
+        (["c*", "site", "name"], FernwoodError, "strata|usable columns are left"),
+    ],
+)
+def test_covariates_that_cannot_be(given: list, error: type, words: str) -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.standard_normal((40, 3)), columns=["c1", "c2", "c3"])
+    frame["site"], frame["flat"], frame["name"] = ["a", "a", "b", "b"] * 10, 1.0, [f"p{i}" for i in range(40)]
+    with pytest.raises(error, match=words):
+        search(fernwood.ingest(frame, target=np.arange(40) % 2), given=given)
+
+
+def test_positions_are_in_table_order_each_once() -> None:
+    store = fernwood.ingest(np.random.default_rng(0).standard_normal((10, 5)))
+    assert given_positions(store, [3, "x1", -2, "1"]).tolist() == [1, 3]
+
+
+# The smallest p ------------------------------------------------------------------------------------------------------
+
+
+def test_the_smallest_chance_counts_what_can_be_exchanged() -> None:
+    classes = class_target([0, 0, 0, 1, 1, 1])
+    assert smallest_chance(Ground.undivided(classes)) == pytest.approx(1 / 20)
+    assert smallest_chance(Ground.undivided(value_target([1.0, 2, 3, 4]))) == pytest.approx(1 / 24)
+    strata = np.array([0, 0, 1, 1, 1, 0], np.int32)  # one of three, and one of three
+    assert smallest_chance(Ground(classes, strata, 2)) == pytest.approx(1 / 9)
+    assert smallest_chance(Ground.undivided(classes), np.array([0, 0, 0, 1, 1, 1], np.int32)) == pytest.approx(1 / 2)
+    within = np.array([0, 0, 1, 0, 1, 1], np.int32)
+    assert smallest_chance(Ground.undivided(classes), within) == pytest.approx(1 / 9)
+
+
+def test_too_few_rows_for_the_rate_are_refused_with_what_would_do() -> None:
+    x = np.random.default_rng(0).standard_normal((4, 50))
+    with pytest.raises(
+        ParameterError, match=r"with 4 rows p cannot be below 0.17, and fdr = 0.1 asks for 0.05"
+    ) as said:
+        search(fernwood.ingest(x, target=[0, 1, 0, 1]))
+    assert "13 rows like these would do for one column of 50" in str(said.value)
+
+
+def test_too_few_rows_for_one_column_are_said() -> None:
+    rng = np.random.default_rng(1)
+    store = fernwood.ingest(rng.standard_normal((8, 500)), target=np.arange(8) % 2)
+    with pytest.warns(
+        FernwoodWarning, match=r"with 8 rows p cannot be below 0.014, so that of 500 columns at least 143"
+    ):
+        result = search(store)
+    assert result.p.min() >= 1 / 70 - 1e-12  # type: ignore[union-attr]
+    assert "the smallest that 8 rows allow is 0.014" in result.why_nothing()
