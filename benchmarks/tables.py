@@ -43,9 +43,12 @@ def iris(rng: np.random.Generator) -> tuple:
     return np.c_[x, noise], y, range(4), "classification"
 
 
-def friedman(rng: np.random.Generator) -> tuple:
-    x, y = make_friedman1(1000, 5000, noise=1.0, random_state=int(rng.integers(2**31)))
-    return x, y, range(5), "regression"
+def friedman(n_columns: int):
+    def make(rng: np.random.Generator) -> tuple:
+        x, y = make_friedman1(1000, n_columns, noise=1.0, random_state=int(rng.integers(2**31)))
+        return x, y, range(5), "regression"
+
+    return make
 
 
 def strong(rng: np.random.Generator) -> tuple:
@@ -67,16 +70,16 @@ def imbalance(rng: np.random.Generator) -> tuple:
     return x, y, range(5), "classification"
 
 
-def blocks(n_rows: int):
+def blocks(n_rows: int, n_columns: int):
     """Twenty independent columns with an effect, among noise in blocks of fifty that correlate by 0.9."""
 
     def make(rng: np.random.Generator) -> tuple:
         relevant = rng.standard_normal((n_rows, 20))
         noise = [
             np.sqrt(0.9) * rng.standard_normal((n_rows, 1)) + np.sqrt(0.1) * rng.standard_normal((n_rows, 50))
-            for _ in range(100)
+            for _ in range(n_columns // 50)
         ]
-        x = np.concatenate([relevant, *noise], axis=1)[:, :5000]
+        x = np.concatenate([relevant, *noise], axis=1)[:, :n_columns]
         effect = 0.3 if n_rows == 500 else 0.15
         y = (effect * relevant.sum(axis=1) + rng.standard_normal(n_rows) > 0).astype(int)
         return x, y, range(20), "classification"

@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 Figures = dict[str, Any]
 Outcome = tuple[Figures, dict[str, bool]]
 
-_FIRST_SEED = 200  # the seeds below were looked at while the method was made
+FIRST_SEED = 200  # the seeds below were looked at while the method was made
 
 
 def _case(
     problem: str, n_seeds: int, about: str, bars: dict[str, Callable[[Figures], bool]]
 ) -> Callable[[Bench], Outcome]:
     def case(bench: Bench) -> Outcome:
-        run = bench.script("snowball.py", problem, str(_FIRST_SEED), str(n_seeds))
+        run = bench.script("snowball.py", problem, str(FIRST_SEED), str(n_seeds))
         figures = json.loads(run.output)
         return figures, {bar: bool(holds(figures)) for bar, holds in bars.items()}
 
@@ -58,7 +58,7 @@ def snow_50000(bench: Bench) -> Outcome:
     """Madelon-like, 1000 x 50 000, class_sep 2: `fernwood select --memory 512MB` on a store, the whole process."""
     tally, whole, peak = Tally(), [], 0
     store = bench.scratch / "like.fern"
-    for seed in range(_FIRST_SEED, _FIRST_SEED + 10):
+    for seed in range(FIRST_SEED, FIRST_SEED + 10):
         relevant = json.loads(bench.script("make_madelon.py", str(store), "50000", str(seed)).output)
         if not whole:
             bench.fernwood("select", str(store), "--quiet")  # compiles, where nothing is compiled yet
@@ -81,14 +81,14 @@ def snow_pass(bench: Bench) -> Outcome:
     """One wave over 200 000 columns of 1000 rows on disk, two classes, 8 contexts with shadows, one core."""
     store = bench.scratch / "pass.fern"
     if not store.exists():
-        bench.script("make_madelon.py", str(store), "200000", str(_FIRST_SEED))
+        bench.script("make_madelon.py", str(store), "200000", str(FIRST_SEED))
     figures = json.loads(bench.script("snowball_pass.py", str(store), one_core=True).output)
     return figures, {"≥ 200 000 columns a second": figures["columns_a_second"] >= 200_000}
 
 
 def snow_boruta(bench: Bench) -> Outcome:
     """BorutaPy once beside ten runs of the snowball, real Madelon, two cores each."""
-    figures = json.loads(bench.script("boruta_beside.py", str(_FIRST_SEED), "10").output)
+    figures = json.loads(bench.script("boruta_beside.py", str(FIRST_SEED), "10").output)
     return figures, {
         **{bar: holds(figures) for bar, holds in _FOUND.items()},
         "≥ 100 × faster than BorutaPy": figures["times_faster"] >= 100,
