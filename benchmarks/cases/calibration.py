@@ -1,4 +1,4 @@
-"""Whether the snowball keeps its promise: p on noise, searches of noise, and the share of false columns that comes out."""
+"""Whether the snowball keeps its promise: p on noise, searches of noise, and the share of false columns in the end."""
 
 from __future__ import annotations
 
