@@ -47,6 +47,11 @@ def zeros(rng: np.random.Generator) -> Noise:
     return rng.poisson(rates).astype(float), {"target": (rng.random(200) < 0.15).astype(int)}
 
 
+def unbalanced(rng: np.random.Generator) -> Noise:
+    """Ten rows of one class, 190 of the other."""
+    return rng.standard_normal((200, N_COLUMNS)), {"target": rng.permutation(np.arange(200) < 10).astype(int)}
+
+
 def heavy(rng: np.random.Generator) -> Noise:
     """A target of numbers with heavy tails (Student's t, two degrees of freedom)."""
     return rng.standard_normal((200, N_COLUMNS)), {"target": rng.standard_t(2, 200), "task": "regression"}
@@ -65,6 +70,7 @@ NOISE = {
     "categories": categories,
     "missing": missing,
     "zeros": zeros,
+    "unbalanced": unbalanced,
     "heavy": heavy,
     "weighted": weighted,
 }

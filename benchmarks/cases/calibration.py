@@ -15,7 +15,7 @@ Outcome = tuple[dict[str, Any], dict[str, bool]]
 
 
 def calibration_noise(bench: Bench) -> Outcome:
-    """Eight sorts of noise: p without context against what it should be, and searches that confirm anything."""
+    """Nine sorts of noise: p without context against what it should be, and searches that confirm anything."""
     figures = json.loads(bench.script("calibrate_noise.py", str(FIRST_SEED), "50", "5").output)
     bars = {
         f"p ≤ {level:g} not too often, within three standard errors": all(

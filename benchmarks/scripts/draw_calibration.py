@@ -15,6 +15,7 @@ NOISE = {
     "categories": "categories",
     "missing": "missing values",
     "zeros": "counts, many zeros",
+    "unbalanced": "classes 95 : 5",
     "heavy": "heavy-tailed numbers",
     "weighted": "weighted rows",
 }
