@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.documents import recorded, rows_of, with_figures
+
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
@@ -34,12 +36,7 @@ def test_the_readme_shows_the_two_commands() -> None:
 
 def test_figures_of_the_readme_are_those_measured() -> None:
     """Every row of the README's table names a case and a figure, and rounds a value that a results file holds."""
-    measured: dict[tuple[str, str], list[float]] = {}
-    results = (ROOT / "benchmarks" / "results").glob("*.jsonl")
-    for line in "".join(path.read_text() for path in results).splitlines():
-        entry = json.loads(line)
-        for figure, value in entry["figures"].items():
-            measured.setdefault((entry["case"], figure), []).append(value)
+    measured = recorded()
     rows = re.findall(
         r"^\| .* \| ([\d.,]+) ?([^|]*) \| `([\w-]+)` `(\w+)` \|$", (ROOT / "README.md").read_text(), re.MULTILINE
     )
@@ -47,8 +44,20 @@ def test_figures_of_the_readme_are_those_measured() -> None:
     for shown, unit, case, figure in rows:
         factor = {"MB": 1e6, "MB/s": 1e6, "GB/s": 1e9, "GB": 1e9}.get(unit.strip(), 1)
         digits = len(shown.partition(".")[2])
-        values = [round(value / factor, digits) for value in measured[case, figure]]
+        values = [round(line[figure] / factor, digits) for line in measured[case] if figure in line]
         assert float(shown.replace(",", "")) in values, f"{case} {figure}"
+
+
+@pytest.mark.parametrize(("name", "least"), [("snowball.md", 16), ("calibration.md", 20)])
+def test_figures_of_documents_are_those_measured(name: str, least: int) -> None:
+    """Every row of a table of figures shows what one line of a results file holds."""
+    measured = recorded()
+    lines = (ROOT / "docs" / name).read_text().splitlines()
+    rows = rows_of(lines)
+    assert len(rows) >= least
+    for row in rows:
+        known = [figures for figures in measured[row.case] if set().union(*row.figures) <= set(figures)]
+        assert lines[row.line] in [with_figures(lines[row.line], row, figures) for figures in known]
 
 
 def test_results_fit_their_schema() -> None:

@@ -1,5 +1,6 @@
 """Benchmark cases by name. A case takes a `Bench` and returns its figures and, for every bar, whether it is met."""
 
+from benchmarks.cases.calibration import calibration_answers, calibration_noise
 from benchmarks.cases.foundation import bins, ingest_csv, ingest_npy, ingest_short, read_columns
 from benchmarks.cases.snowball import SNOWBALL_CASES
 from benchmarks.cases.subspace import select_demo, srs_madelon, srs_overhead, srs_trees
@@ -31,4 +32,6 @@ CASES = {
     "srs-trees": srs_trees,
     "demo": select_demo,
     **SNOWBALL_CASES,
+    "calibration-noise": calibration_noise,
+    "calibration-answers": calibration_answers,
 }

@@ -1,0 +1,50 @@
+"""Whether the snowball keeps its promise: p on noise, searches of noise, and the share of false columns in the end."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING, Any
+
+from benchmarks.cases.snowball import FIRST_SEED
+
+if TYPE_CHECKING:
+    from benchmarks.run import Bench
+
+Outcome = tuple[dict[str, Any], dict[str, bool]]
+
+
+def calibration_noise(bench: Bench) -> Outcome:
+    """Nine sorts of noise: p without context against what it should be, and searches that confirm anything."""
+    figures = json.loads(bench.script("calibrate_noise.py", str(FIRST_SEED), "50", "5").output)
+    bars = {
+        f"p ≤ {level:g} not too often, within three standard errors": all(
+            figures[f"{name}_{word}"] <= 1 + 3 * figures[f"{name}_{word}_error"] for name in _prefixes(figures, word)
+        )
+        for word, level in (("1e2", 0.01), ("1e3", 0.001))
+    }
+    n = len(_prefixes(figures, "1e2")) * figures["n_searches"]
+    for percent in (5, 10, 20):
+        rate = percent / 100
+        most = math.floor(n * rate + 2 * math.sqrt(n * rate * (1 - rate)))
+        bars[f"any selection in ≤ {most} of {n} at fdr {rate:g}"] = figures[f"any_{percent}"] <= most
+    return figures, bars
+
+
+def calibration_answers(bench: Bench) -> Outcome:
+    """The share of false columns at four rates and with five stopping rules, tables with a known answer."""
+    figures = json.loads(bench.script("calibrate_answers.py", str(FIRST_SEED), "10").output)
+    rates = {"5": 0.05, "10": 0.1, "20": 0.2, "50": 0.5, "idle_1": 0.1, "idle_4": 0.1, "waves_4": 0.1, "waves_24": 0.1}
+    bars = {
+        f"false share ≤ {rate:g}, within two standard errors ({setting})": all(
+            figures[f"{name}_{setting}_false"] <= rate + 2 * figures[f"{name}_{setting}_false_error"]
+            for name in _prefixes(figures, f"{setting}_false")
+        )
+        for setting, rate in rates.items()
+    }
+    return figures, bars
+
+
+def _prefixes(figures: dict[str, Any], figure: str) -> list[str]:
+    """The tables that have a figure."""
+    return [key.removesuffix(f"_{figure}") for key in figures if key.endswith(f"_{figure}")]

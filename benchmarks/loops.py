@@ -1,0 +1,28 @@
+"""The snowball's loop by itself, for what is measured inside a search."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fernwood.kernels.ready import ensure_compiled
+from fernwood.learner.target import class_target, value_target
+from fernwood.search.examining import Examiner, Shadows, draw_shadows
+from fernwood.search.snowball import Snowball, SnowballSettings
+from fernwood.subspace.candidates import candidates
+
+if TYPE_CHECKING:
+    from fernwood.store.base import Store
+
+
+def loop_of(
+    store: Store, settings: SnowballSettings, seed: int, n_threads: int = 1, shadows: list[Shadows] | None = None
+) -> Snowball:
+    """The loop that `select_by_snowball` drives, for a store whose rows all count; with other shadows, if given."""
+    ensure_compiled("snowball")
+    target = store.target
+    make = value_target if target.task == "regression" else class_target
+    inside = make(target.values, np.ones(store.n_rows) if store.weights is None else store.weights)
+    examiner = Examiner(store, candidates(store), None, inside.kernel.weights, seed, n_threads)
+    return Snowball(examiner, inside, shadows or draw_shadows(examiner.kinds()), settings, seed)
