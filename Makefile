@@ -40,7 +40,8 @@ format: $(FRESH)
 	@$(BIN)/ruff check --fix .
 
 bench: $(FRESH)
-	@echo "==> running the benchmarks (a few minutes)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
+	@echo "==> running the benchmarks (an hour; name cases to benchmarks/run.py for less)"
 	@$(BIN)/python benchmarks/run.py
 
 clean:
