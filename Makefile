@@ -41,7 +41,7 @@ format: $(FRESH)
 
 bench: $(FRESH)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
-	@echo "==> running the benchmarks (an hour; name cases to benchmarks/run.py for less)"
+	@echo "==> running all benchmarks (long; benchmarks/run.py CASE runs one)"
 	@$(BIN)/python benchmarks/run.py
 
 clean:
