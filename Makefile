@@ -40,7 +40,8 @@ format: $(FRESH)
 	@$(BIN)/ruff check --fix .
 
 bench: $(FRESH)
-	@echo "==> running the benchmarks (a few minutes)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
+	@echo "==> running all benchmarks (long; benchmarks/run.py CASE runs one)"
 	@$(BIN)/python benchmarks/run.py
 
 clean:

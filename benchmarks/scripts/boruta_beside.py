@@ -11,7 +11,6 @@ import time
 from pathlib import Path
 
 import numpy as np
-from boruta import BorutaPy
 from sklearn.ensemble import RandomForestClassifier
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
@@ -21,6 +20,11 @@ from benchmarks import tables
 from benchmarks.tally import Tally
 from fernwood.search.rolling import select_by_snowball
 from fernwood.search.snowball import SnowballSettings
+
+try:
+    from boruta import BorutaPy
+except ImportError:
+    sys.exit("boruta is not here; install it with: pip install 'fernwood[bench]'")
 
 seed, n_runs = int(sys.argv[1]), int(sys.argv[2])
 data, target, relevant, task = tables.madelon(np.random.default_rng(seed))
