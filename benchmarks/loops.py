@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fernwood.kernels.ready import ensure_compiled
+from fernwood.learner.contexts import Ground
 from fernwood.learner.target import class_target, value_target
+from fernwood.search.dealing import Dealer
 from fernwood.search.examining import Examiner, Shadows, draw_shadows
 from fernwood.search.snowball import Snowball, SnowballSettings
 from fernwood.subspace.candidates import candidates
@@ -24,5 +26,5 @@ def loop_of(
     target = store.target
     make = value_target if target.task == "regression" else class_target
     inside = make(target.values, np.ones(store.n_rows) if store.weights is None else store.weights)
-    examiner = Examiner(store, candidates(store), None, inside.kernel.weights, seed, n_threads)
-    return Snowball(examiner, inside, shadows or draw_shadows(examiner.kinds()), settings, seed)
+    examiner = Examiner(store, candidates(store), None, inside.kernel.weights, Dealer(seed), n_threads)
+    return Snowball(examiner, Ground.undivided(inside), shadows or draw_shadows(examiner.survey()), settings, seed)

@@ -263,6 +263,8 @@ class Result:
             )
         rest = ", or let the search finish" if not facts.finished else ""
         n_tentative = len(self.tentative)
+        if n_tentative and self.p is not None:
+            return f"{said}; {n_tentative:,} tentative: told something, too little for the rate; {facts.advice}{rest}"
         if n_tentative:
             said += f"; {n_tentative:,} tentative: ahead, but after too few draws"
             return f"{said}; let the search make more draws{rest}"

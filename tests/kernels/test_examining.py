@@ -57,9 +57,9 @@ def test_scores_are_squared_departures(name: str, n_columns: int) -> None:
     contexts = divided(target, cells)
     out = np.zeros((n_columns, 3), np.float32)
     if contexts.counts:
-        count_pairs(codes, owner, steps.view(np.int16)[:, :, 0], unit, contexts, out)
+        count_pairs(codes, owner, np.arange(len(owner)), steps.view(np.int16)[:, :, 0], unit, contexts, out)
     else:
-        examine_pairs(codes, owner, table, contexts, out)
+        examine_pairs(codes, owner, np.arange(len(owner)), table, contexts, out)
     assert contexts.counts == (name in ("two classes", "five classes"))
     assert out == pytest.approx(twin(codes, owner, table, target, cells), rel=2e-4)
 
@@ -72,7 +72,8 @@ def test_counting_is_exact_beyond_what_sixteen_bits_hold() -> None:
     steps[0, 0], steps[0, 2] = -127, 127
     contexts = divided(class_target(labels), np.zeros((1, 3000), np.int64))
     out = np.zeros((1, 1), np.float32)
-    count_pairs(codes, np.zeros(1, np.int64), steps.view(np.int16)[:, :, 0], np.ones((1, 2), np.float32), contexts, out)
+    one = np.zeros(1, np.int64)
+    count_pairs(codes, one, one, steps.view(np.int16)[:, :, 0], np.ones((1, 2), np.float32), contexts, out)
     departure = 127 * 1000 - 127 * (1000 - 2000) / 3
     assert out[0, 0] == pytest.approx(2 * 2 * departure**2 / 3000, rel=1e-6)
 
@@ -85,11 +86,11 @@ def test_a_score_does_not_depend_on_the_columns_beside(name: str) -> None:
     contexts = divided(TARGETS[name], RNG.integers(0, 4, (5, 90)))
 
     def scores(chosen: np.ndarray) -> np.ndarray:
-        out = np.zeros((len(chosen), 5), np.float32)
+        out, places = np.zeros((len(chosen), 5), np.float32), np.arange(len(chosen))
         if contexts.counts:
-            count_pairs(codes[chosen], np.arange(len(chosen)), steps[chosen], unit[chosen], contexts, out)
+            count_pairs(codes[chosen], places, chosen, steps, unit, contexts, out)
         else:
-            examine_pairs(codes[chosen], np.arange(len(chosen)), table[chosen], contexts, out)
+            examine_pairs(codes[chosen], places, chosen, table, contexts, out)
         return out
 
     whole = scores(np.arange(50))

@@ -221,7 +221,7 @@ def test_exploring_beside_what_is_found_is_asked_for() -> None:
 def a_wave() -> tuple[Snowball, list[Shadows], SnowballState, SnowballState]:
     store = fernwood.ingest(MADELON.data, target=MADELON.target)
     examiner = Examiner(store, candidates(store), None, np.ones(store.n_rows), Dealer(0), 1)
-    shadows = draw_shadows(examiner.kinds())
+    shadows = draw_shadows(examiner.survey())
     loop = Snowball(examiner, Ground.undivided(class_target(store.target.values)), shadows, QUICK, 0)
     before = loop.start()
     return loop, shadows, before, loop.step(before)

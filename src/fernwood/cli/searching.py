@@ -52,6 +52,7 @@ class SearchCommand:
         self._total = parse_size(memory) if memory else None
         self._n_threads = jobs or os.cpu_count() or 1
         self._as_json = as_json
+        self._notes: list[str] = []
         self._started = time.monotonic()
 
     def search(self, store: Store, settings: Settings, seed: int, directory: RunDirectory | None = None) -> Result:
@@ -103,6 +104,7 @@ class SearchCommand:
                 if self._total is None:
                     raise
                 raise too_small(self._total, held, error.least) from error
+        self._notes = [*store.notes, *(str(note.message) for note in notes)]
         if not self.silent:
             for note in notes:
                 typer.echo(f"warning: {note.message}", err=True)
@@ -112,7 +114,7 @@ class SearchCommand:
         took = time.monotonic() - self._started
         if self._as_json:
             machine = {"seconds": round(took, 2), "peak_memory": peak_resident(), "memory": self._total}
-            typer.echo(json.dumps({**result.summary(), "machine": machine}, indent=1))
+            typer.echo(json.dumps({**result.summary(), "warnings": self._notes, "machine": machine}, indent=1))
             return
         if self.silent:
             return

@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-__all__ = ["fill_components", "step_components", "weigh_codes"]
+__all__ = ["fill_components", "mark_amounts", "step_components", "weigh_codes"]
 
 _MISSING = 255
 _LONGEST = np.float32(127)
+_FNV_START, _FNV_TIMES = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
+_S32 = np.uint64(32)
 
 
 @njit(nogil=True, cache=True)
@@ -35,6 +37,18 @@ def weigh_codes(codes, weights, out):
             counts[0, column[n_rows - 1]] += np.uint32(1)
         for code in range(256):
             out[j, code] = counts[0, code] + counts[1, code]
+
+
+@njit(nogil=True, cache=True)
+def mark_amounts(amounts, out):
+    """A mark for every column that is the same where codes have the same amounts (FNV-1a by the word); never zero."""
+    words = amounts.view(np.uint64)
+    for j in range(words.shape[0]):
+        mark = _FNV_START
+        for code in range(256):
+            mark = (mark ^ words[j, code]) * _FNV_TIMES
+            mark ^= mark >> _S32  # the low bits of doubles are mostly zero
+        out[j] = mark if mark != 0 else _FNV_START
 
 
 @njit(nogil=True, cache=True)

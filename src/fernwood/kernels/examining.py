@@ -49,8 +49,18 @@ class Contexts(NamedTuple):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def examine_pairs(codes, owner, table, contexts, out):
-    """Add the scores of all pairs of components to those of their columns; `out` has shape (columns, contexts)."""
+def examine_pairs(codes, owner, which, table, contexts, out):
+    """Add the scores of pairs of components to those of their columns.
+
+    Parameters
+    ----------
+    codes : uint8 array, shape (columns, rows)
+    owner : int64 array; the column of every pair
+    which : int64 array; where in `table` a pair is
+    table : float32 array, shape (…, 256, 2); what codes stand for
+    contexts
+    out : float32 array, shape (columns, contexts)
+    """
     n_pairs, n_rows = owner.shape[0], codes.shape[1]
     tile = np.empty((n_rows, _WIDE), np.float32)
     sums = np.empty((contexts.size.shape[1], _WIDE), np.float32)
@@ -59,7 +69,7 @@ def examine_pairs(codes, owner, table, contexts, out):
     for start in range(0, n_pairs, _TILE):
         for j in range(_TILE):
             pair = min(start + j, n_pairs - 1)
-            column, values = codes[owner[pair]], table[pair]
+            column, values = codes[owner[pair]], table[which[pair]]
             for i in range(n_rows):
                 tile[i, 2 * j] = values[column[i], 0]
                 tile[i, 2 * j + 1] = values[column[i], 1]
@@ -75,14 +85,14 @@ def examine_pairs(codes, owner, table, contexts, out):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def count_pairs(codes, owner, steps, unit, contexts, out):
+def count_pairs(codes, owner, which, steps, unit, contexts, out):
     """As `examine_pairs` for rows that all weigh one, with components in whole steps: eight times less to move.
 
     Parameters
     ----------
-    codes, owner, contexts, out
-    steps : int16 array, shape (pairs, 256); what a code stands for, two steps of 8 bits side by side
-    unit : float32 array, shape (pairs, 2); the length of a step
+    codes, owner, which, contexts, out
+    steps : int16 array, shape (…, 256); what a code stands for, two steps of 8 bits side by side
+    unit : float32 array, shape (…, 2); the length of a step
     """
     n_pairs, n_rows = owner.shape[0], codes.shape[1]
     both = np.empty((n_rows, _TILE), np.int16)
@@ -94,7 +104,7 @@ def count_pairs(codes, owner, steps, unit, contexts, out):
     for start in range(0, n_pairs, _TILE):
         for j in range(_TILE):
             pair = min(start + j, n_pairs - 1)
-            column, values = codes[owner[pair]], steps[pair]
+            column, values = codes[owner[pair]], steps[which[pair]]
             for i in range(n_rows):
                 both[i, j] = values[column[i]]
         for c in range(contexts.rows.shape[0]):
@@ -102,7 +112,7 @@ def count_pairs(codes, owner, steps, unit, contexts, out):
             gain[:] = 0
             _gain_of_classes(sums, contexts.size[c], contexts.n_classes, total, gain)
             for j in range(min(_TILE, n_pairs - start)):
-                a, b = unit[start + j, 0], unit[start + j, 1]
+                a, b = unit[which[start + j]]
                 out[owner[start + j], c] += a * a * gain[2 * j] + b * b * gain[2 * j + 1]
 
 

@@ -46,13 +46,14 @@ def _compile_trees() -> None:
 
 
 def _compile_snowball() -> None:
-    from fernwood.kernels.components import fill_components, step_components, weigh_codes
+    from fernwood.kernels.components import fill_components, mark_amounts, step_components, weigh_codes
     from fernwood.kernels.dealing import deal_pieces, permute_codes
     from fernwood.kernels.examining import Contexts, count_pairs, examine_pairs
 
     codes = np.arange(4, dtype=np.uint8).reshape(1, 4)
     amounts = np.empty((1, 256))
     weigh_codes(codes, np.ones(4), amounts)
+    mark_amounts(amounts, np.empty(1, np.uint64))
     permute_codes(codes, np.ones(1, np.uint64), codes)
     deal_pieces(codes, np.ones(1, np.uint64), np.arange(4), np.array([0, 2, 4]), np.array([0, 2]), codes.copy())
     one, table = np.zeros(1, np.int64), np.empty((1, 256, 2), np.float32)
@@ -62,8 +63,8 @@ def _compile_snowball() -> None:
     rows, start = np.arange(4, dtype=np.uint32).reshape(1, 4), np.array([[0, 2, 4]], np.uint32)
     contexts = Contexts(rows, start, np.ones((1, 2), np.float32), np.ones((1, 4), np.float32), 2)
     out = np.zeros((1, 1), np.float32)
-    examine_pairs(codes, one, table, contexts, out)
-    count_pairs(codes, one, steps.view(np.int16)[:, :, 0], unit, contexts, out)
+    examine_pairs(codes, one, one, table, contexts, out)
+    count_pairs(codes, one, one, steps.view(np.int16)[:, :, 0], unit, contexts, out)
 
 
 FAMILIES = {"text": _compile_text, "trees": _compile_trees, "snowball": _compile_snowball}

@@ -20,7 +20,7 @@ _SPARE_BYTES = 20 * 10**6
 _BLOCK_BYTES = 2**21
 _COMPONENT_BYTES = 8000
 """For every column of a block: what its codes stand for, how often they occur, and its scores."""
-_SHADOWS = 20_000
+_FEWEST_SHADOWS, _MOST_SHADOWS = 1000, 20_000
 
 
 class SearchPlan(NamedTuple):
@@ -111,9 +111,11 @@ def plan_waves(
     ledger = _LEDGER_BYTES * n_columns
     # Place, cell and weight of every row in every context, one context as it is made, and scores of shadows before and
     # after judging.
-    round_ = (12 * n_laid_out + 48) * n_rows + 8 * _SHADOWS * n_contexts
+    n_shadows = min(max(n_columns, _FEWEST_SHADOWS), _MOST_SHADOWS)
+    round_ = (12 * n_laid_out + 48) * n_rows + 8 * n_shadows * n_contexts
     # A block of codes with the components of its columns, and 64 lanes of numbers for every row.
-    worker = 2 * _BLOCK_BYTES + _COMPONENT_BYTES * max(1, _BLOCK_BYTES // n_rows) + 4 * 64 * n_rows + 256 * n_classes
+    width = min(max(1, _BLOCK_BYTES // n_rows), n_shadows)
+    worker = (2 * n_rows + _COMPONENT_BYTES) * width + 4 * 64 * n_rows + 256 * n_classes
     plan = SearchPlan(ledger, round_, worker, n_threads, held)
     return _within(plan, budget, f"{n_columns:,} columns of {n_rows:,} rows")
 

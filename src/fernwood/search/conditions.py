@@ -33,9 +33,9 @@ def given_positions(store: Store, given: Sequence[str | int]) -> NDArray[np.int6
     Examples
     --------
     >>> import fernwood
-    >>> store = fernwood.ingest({"age": [30, 41, 52], "site": ["a", "b", "a"], "gene": [1.0, 2.0, 3.0]})
-    >>> given_positions(store, ["site", 0]).tolist()
-    [0, 1]
+    >>> store = fernwood.ingest(np.random.default_rng(0).standard_normal((9, 4)))
+    >>> given_positions(store, ["x2", 0]).tolist()
+    [0, 2]
     """
     positions = match_names(store.names, given, "the covariate")
     for position in positions.tolist():

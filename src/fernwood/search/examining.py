@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from fernwood.kernels.components import fill_components, step_components, weigh_codes
-from fernwood.kernels.examining import Contexts, count_pairs, examine_pairs
+from fernwood.kernels.components import fill_components
 from fernwood.learner.many import in_order
+from fernwood.search.components import Components, frequent, pair_counts
 from fernwood.sources.base import Kind
 from fernwood.store.quantise import MISSING
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from fernwood.kernels.examining import Contexts
     from fernwood.search.dealing import Dealer
     from fernwood.store.base import Store
 
@@ -76,7 +77,8 @@ class Examiner:
         self._store = store
         self._ids = ids
         self._rows = rows
-        self._weights = weights[:0] if (weights == 1).all() else weights
+        self._components = Components(weights)
+        self._kept = np.full(len(ids), -1, np.int16)
         self._deal = deal
         self._n_threads = n_threads
         self._width = max(1, _BLOCK_BYTES // store.n_rows)
@@ -94,7 +96,7 @@ class Examiner:
         Of very many rows, so many evenly spaced ones.
         """
         codes = self.codes(np.array([rank]))
-        amounts = self._amounts(codes)
+        amounts = self._components.amounts(codes)
         n_used = int(np.count_nonzero(amounts[0, :MISSING]))
         n_components = max(n_used - 1, 1) if self.categories[rank] else 1
         part = np.arange((n_components + 1) // 2)
@@ -103,31 +105,45 @@ class Examiner:
         spaced = codes[0, :: -(-codes.shape[1] // most_rows)]
         return np.concatenate([pair[spaced].T for pair in table])[:n_components]
 
-    def kinds(self) -> NDArray[np.int64]:
-        """A number for every column: those with the same one have scores of about the same distribution by chance.
+    def survey(self) -> NDArray[np.int64]:
+        """Look at every column once, and say for each of which kind it is.
 
-        That is as many components, codes that are about equally spread (from sixteen equal ones on, the distribution
-        hardly depends on them), and about the same dependence on groups and strata.
+        Columns of a kind have scores of about the same distribution by chance: as many components, codes that are about
+        equally spread (from sixteen equal ones on, the distribution hardly depends on them), and about the same
+        dependence on groups and strata. Components that many columns share are kept for all passes to come.
         """
+        n = len(self._ids)
+        kinds, marks = np.empty(n, np.int64), np.empty(n, np.uint64)
 
-        def look(ranks: NDArray[np.int64]) -> NDArray[np.int64]:
+        def look(ranks: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint64]]:
             codes = self.codes(ranks)
-            amounts = self._amounts(codes)
+            amounts, categories = self._components.amounts(codes), self.categories[ranks]
             share = amounts / amounts.sum(axis=1, keepdims=True)
             spread = np.minimum(np.rint(np.log2(1 / (share**2).sum(axis=1))), _EVEN_ENOUGH)
-            n_components = _pair_counts(amounts, self.categories[ranks])
-            kinds = np.asarray(np.rint(4 * np.log2(n_components)) * 16 + spread, np.int64)
+            kind = np.asarray(np.rint(4 * np.log2(pair_counts(amounts, categories))) * 16 + spread, np.int64)
             if self._deal.in_pieces:
-                table = np.empty((len(codes), 256, 2), np.float32)
-                part = np.zeros(len(codes), np.int64)
-                fill_components(amounts, self.categories[ranks], np.arange(len(codes)), part, table)
-                for few in range(0, len(codes), _FEWEST_COLUMNS):  # numbers of a row take eight times what codes do
-                    chosen = slice(few, few + _FEWEST_COLUMNS)
-                    values = np.stack([t[c, 0] for t, c in zip(table[chosen], codes[chosen], strict=True)])
-                    kinds[chosen] += _KINDS_APART * self._deal.tied(values)
-            return kinds
+                kind += _KINDS_APART * self._tied(codes, amounts, categories)
+            return ranks, kind, self._components.marks(amounts, categories)
 
-        return np.concatenate(list(in_order(look, self._blocks(len(self._ids)), self._n_threads)))
+        for ranks, kind, mark in in_order(look, self._blocks(np.arange(n)), self._n_threads):
+            kinds[ranks], marks[ranks] = kind, mark
+        firsts, self._kept = frequent(marks)
+        self._components.keep(self._components.amounts(self.codes(firsts)), self.categories[firsts])
+        return kinds
+
+    def _tied(
+        self, codes: NDArray[np.uint8], amounts: NDArray[np.float64], categories: NDArray[np.bool_]
+    ) -> NDArray[np.int64]:
+        """How columns depend on groups and strata; a few at a time, since numbers take eight times what codes do."""
+        table = np.empty((len(codes), 256, 2), np.float32)
+        part = np.zeros(len(codes), np.int64)
+        fill_components(amounts, categories, np.arange(len(codes)), part, table)
+        tied = np.empty(len(codes), np.int64)
+        for few in range(0, len(codes), _FEWEST_COLUMNS):
+            chosen = slice(few, few + _FEWEST_COLUMNS)
+            values = np.stack([t[c, 0] for t, c in zip(table[chosen], codes[chosen], strict=True)])
+            tied[chosen] = self._deal.tied(values)
+        return tied
 
     def examine(
         self,
@@ -136,7 +152,7 @@ class Examiner:
         use: Callable[[NDArray[np.int64], NDArray[np.float32]], object],
         copies: NDArray[np.uint64] | None = None,
     ) -> None:
-        """Give the scores of some columns to `use`, block by block in order: places in `ranks`, and the scores there.
+        """Give the scores of some columns to `use`, block by block: places in `ranks`, and the scores there.
 
         With `copies`, those of their shadows.
         """
@@ -146,48 +162,23 @@ class Examiner:
             codes = self.codes(chosen)
             if copies is not None:
                 codes = self._deal(codes, self._checksums[chosen], copies[places])
-            return places, self._scores(codes, self.categories[chosen], contexts)
+            scores = np.zeros((len(codes), len(contexts.rows)), np.float32)
+            self._components.add_scores(codes, self.categories[chosen], self._kept[chosen], contexts, scores)
+            return places, scores
 
-        for places, scores in in_order(look, self._blocks(len(ranks)), self._n_threads):
+        for places, scores in in_order(look, self._blocks(ranks), self._n_threads):
             use(places, scores)
 
-    def _scores(
-        self, codes: NDArray[np.uint8], categories: NDArray[np.bool_], contexts: Contexts
-    ) -> NDArray[np.float32]:
-        amounts = self._amounts(codes)
-        counts = _pair_counts(amounts, categories)
-        owner = np.repeat(np.arange(len(codes)), counts)
-        part = np.arange(len(owner)) - np.repeat(np.cumsum(counts) - counts, counts)
-        last = np.cumsum(counts) - 1
-        part[last[amounts[:, MISSING] > 0]] = -1
-        table = np.empty((len(owner), 256, 2), np.float32)
-        fill_components(amounts, categories, owner, part, table)
-        out = np.zeros((len(codes), len(contexts.rows)), np.float32)
-        if contexts.counts:
-            steps, unit = np.empty(table.shape, np.int8), np.empty((len(owner), 2), np.float32)
-            step_components(table, steps, unit)
-            count_pairs(codes, owner, steps.view(np.int16)[:, :, 0], unit, contexts, out)
-        else:
-            examine_pairs(codes, owner, table, contexts, out)
-        return out
+    def _blocks(self, ranks: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+        """Places in `ranks` by the block, so that the store is read from front to back.
 
-    def _amounts(self, codes: NDArray[np.uint8]) -> NDArray[np.float64]:
-        amounts = np.empty((len(codes), 256))
-        weigh_codes(codes, self._weights, amounts)
-        return amounts
-
-    def _blocks(self, n: int) -> Iterator[NDArray[np.int64]]:
-        """Places by the block: as many as a thread looks at together, but enough blocks for all threads."""
-        fair = -(-n // (2 * self._n_threads))
+        As many as a thread looks at together, but enough blocks for all threads.
+        """
+        order = np.argsort(self._ids[ranks], kind="stable")
+        fair = -(-len(ranks) // (2 * self._n_threads))
         width = min(self._width, max(fair, _FEWEST_COLUMNS))
-        for first in range(0, n, width):
-            yield np.arange(first, min(first + width, n))
-
-
-def _pair_counts(amounts: NDArray[np.float64], categories: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Pairs of components of every column: one, or what its categories need, and one for missing values."""
-    n_used = np.count_nonzero(amounts[:, :MISSING], axis=1)
-    return np.where(categories, np.maximum(n_used // 2, 1), 1) + (amounts[:, MISSING] > 0)
+        for first in range(0, len(ranks), width):
+            yield order[first : first + width]
 
 
 def draw_shadows(kinds: NDArray[np.int64]) -> list[Shadows]:

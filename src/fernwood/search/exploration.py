@@ -23,7 +23,7 @@ class Exploration(NamedTuple):
     --------
     >>> explored = Exploration(1000, 6, 2000)
     >>> round(explored.met(2), 3), explored.needed(2), explored.needed(3)
-    (0.95, 998, 332857)
+    (0.95, 998, 399230)
     """
 
     n_contexts: int

@@ -30,30 +30,38 @@ def smallest_chance(ground: Ground, groups: NDArray[np.int32] | None = None) -> 
     --------
     >>> from fernwood.learner.contexts import Ground
     >>> from fernwood.learner.target import class_target
-    >>> smallest_chance(Ground.undivided(class_target([0, 0, 0, 1, 1, 1])))
-    0.05
+    >>> round(smallest_chance(Ground.undivided(class_target([0, 0, 0, 1, 1, 1]))), 6)
+    0.1
     """
     kernel = ground.target.kernel
     values = np.unique(kernel.labels if kernel.classes else kernel.values, return_inverse=True)[1]
     ways = 0.0
     for stratum in range(ground.n_strata):
         here = ground.strata == stratum
-        ways += _ways(values[here], None if groups is None else groups[here])
+        ways += _ways(values[here], None if groups is None else groups[here], bool(kernel.classes))
     return float(max(np.exp(-ways), np.finfo(np.float64).tiny))
 
 
-def _ways(values: NDArray[np.int64], groups: NDArray[np.int32] | None) -> float:
+def _ways(values: NDArray[np.int64], groups: NDArray[np.int32] | None, classes: bool) -> float:
     """The logarithm of how many ways there are to deal values to rows."""
     if groups is None:
-        return _arrangements(np.bincount(values))
+        return _arrangements(np.bincount(values), classes)
     _, first, inverse = np.unique(groups, return_index=True, return_inverse=True)
     if (values == values[first][inverse]).all():
-        return _arrangements(np.bincount(values[first]))
-    return sum(_arrangements(np.bincount(values[inverse == g])) for g in range(len(first)))
+        return _arrangements(np.bincount(values[first]), classes)
+    return sum(_arrangements(np.bincount(values[inverse == g]), classes) for g in range(len(first)))
 
 
-def _arrangements(counts: NDArray[Any]) -> float:
-    return float(gammaln(counts.sum() + 1) - gammaln(counts + 1).sum())
+def _arrangements(counts: NDArray[Any], classes: bool) -> float:
+    """The logarithm of how many ways there are to deal values that occur so often.
+
+    Classes of as many rows may change names: of two with three rows each there are ten ways and not twenty, since a
+    column that tells them apart does so either way round.
+    """
+    ways = gammaln(counts.sum() + 1) - gammaln(counts + 1).sum()
+    if classes:
+        ways -= gammaln(np.unique(counts[counts > 0], return_counts=True)[1] + 1).sum()
+    return float(ways)
 
 
 def check_rows_suffice(least: float, ground: Ground, n_columns: int, fdr: float, level: float) -> None:
@@ -94,7 +102,7 @@ def rows_needed(ground: Ground, n_columns: int, level: float) -> int:
     n_rows = ground.target.n_rows
     while n_rows < _MOST_ROWS:
         n_rows += 1
-        ways = _arrangements(n_rows * shares) if kernel.classes else float(gammaln(n_rows + 1))
+        ways = _arrangements(n_rows * shares, True) if kernel.classes else float(gammaln(n_rows + 1))
         if ways >= np.log(n_columns / level):
             break
     return n_rows

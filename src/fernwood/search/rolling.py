@@ -87,7 +87,7 @@ def select_by_snowball(
     ensure_compiled("snowball")
     deal = Dealer(seed, strata=ground.strata if len(given) else None, groups=groups)
     examiner = Examiner(store, ids, rows, weights, deal, plan.n_threads)
-    shadows = draw_shadows(examiner.kinds())
+    shadows = draw_shadows(examiner.survey())
     loop = Snowball(examiner, ground, shadows, settings, seed, least)
     state, stopped_by = drive(loop, directory, progress)
     done = loop.progress(state)

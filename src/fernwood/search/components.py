@@ -1,0 +1,147 @@
+"""Components of columns: what their codes stand for, worked out once where the codes of many occur equally often."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from fernwood.kernels.components import fill_components, mark_amounts, step_components, weigh_codes
+from fernwood.kernels.examining import count_pairs, examine_pairs
+from fernwood.store.quantise import MISSING
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from fernwood.kernels.examining import Contexts
+
+__all__ = ["Components", "frequent", "pair_counts"]
+
+_MOST_KEPT = 4096
+_UNMARKED = np.uint64(0)
+
+
+class _Tables(NamedTuple):
+    """Components by the code, as numbers and in whole steps."""
+
+    table: NDArray[np.float32]
+    steps: NDArray[np.int16]
+    unit: NDArray[np.float32]
+
+
+class Components:
+    """Scores columns by their components.
+
+    Parameters
+    ----------
+    weights : float64 array
+        Of the rows.
+
+    Examples
+    --------
+    >>> components = Components(np.ones(4))
+    >>> components.amounts(np.array([[0, 0, 1, 2]], np.uint8))[0, :4].tolist()
+    [2.0, 1.0, 1.0, 0.0]
+    """
+
+    def __init__(self, weights: NDArray[np.float64]) -> None:
+        self._weights = weights[:0] if (weights == 1).all() else weights
+        self._kept = _tables(np.empty((0, 256)), np.empty(0, bool), np.empty(0, np.int64), np.empty(0, np.int64))
+
+    def amounts(self, codes: NDArray[np.uint8]) -> NDArray[np.float64]:
+        """The weight of the rows at every code of every column."""
+        amounts = np.empty((len(codes), 256))
+        weigh_codes(codes, self._weights, amounts)
+        return amounts
+
+    def marks(self, amounts: NDArray[np.float64], categories: NDArray[np.bool_]) -> NDArray[np.uint64]:
+        """A mark for every column, the same where codes occur equally often; zero where a column has several pairs."""
+        marks = np.empty(len(amounts), np.uint64)
+        mark_amounts(amounts, marks)
+        marks[pair_counts(amounts, categories) > 1] = _UNMARKED
+        return marks
+
+    def keep(self, amounts: NDArray[np.float64], categories: NDArray[np.bool_]) -> None:
+        """Keep the components of columns of one pair, for `add_scores` to take by their places here."""
+        places = np.arange(len(amounts))
+        self._kept = _tables(amounts, categories, places, np.zeros_like(places))
+
+    def add_scores(
+        self,
+        codes: NDArray[np.uint8],
+        categories: NDArray[np.bool_],
+        kept: NDArray[np.int16],
+        contexts: Contexts,
+        out: NDArray[np.float32],
+    ) -> None:
+        """Add the scores of columns in contexts.
+
+        Parameters
+        ----------
+        codes : uint8 array, shape (columns, rows)
+        categories : bool array; which columns hold categories
+        kept : int16 array; where the components of a column are kept, −1 where they are not
+        contexts
+        out : float32 array, shape (columns, contexts)
+        """
+        known = np.flatnonzero(kept >= 0)
+        if len(known):
+            _add(codes, known, kept[known].astype(np.int64), self._kept, contexts, out)
+        rest = np.flatnonzero(kept < 0)
+        if not len(rest):
+            return
+        amounts = self.amounts(codes if len(rest) == len(codes) else codes[rest])
+        counts = pair_counts(amounts, categories[rest])
+        owner = np.repeat(np.arange(len(rest)), counts)
+        part = np.arange(len(owner)) - np.repeat(np.cumsum(counts) - counts, counts)
+        last = np.cumsum(counts) - 1
+        part[last[amounts[:, MISSING] > 0]] = -1
+        tables = _tables(amounts, categories[rest], owner, part)
+        _add(codes, rest[owner], np.arange(len(owner)), tables, contexts, out)
+
+
+def frequent(marks: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int16]]:
+    """A column for every mark that several columns have, and for every column the place of its mark among those, or −1.
+
+    Examples
+    --------
+    >>> firsts, kept = frequent(np.array([7, 5, 7, 0, 0], np.uint64))
+    >>> firsts.tolist(), kept.tolist()
+    ([0], [0, -1, 0, -1, -1])
+    """
+    values, first, inverse, counts = np.unique(marks, return_index=True, return_inverse=True, return_counts=True)
+    often = np.flatnonzero((counts > 1) & (values != _UNMARKED))
+    often = often[np.argsort(-counts[often], kind="stable")][:_MOST_KEPT]
+    place = np.full(len(values), -1, np.int16)
+    place[often] = np.arange(len(often), dtype=np.int16)
+    return first[often], place[inverse]
+
+
+def pair_counts(amounts: NDArray[np.float64], categories: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Pairs of components of every column: one, or what its categories need, and one for missing values."""
+    n_used = np.count_nonzero(amounts[:, :MISSING], axis=1)
+    return np.where(categories, np.maximum(n_used // 2, 1), 1) + (amounts[:, MISSING] > 0)
+
+
+def _tables(
+    amounts: NDArray[np.float64], categories: NDArray[np.bool_], owner: NDArray[np.int64], part: NDArray[np.int64]
+) -> _Tables:
+    table = np.empty((len(owner), 256, 2), np.float32)
+    fill_components(amounts, categories, owner, part, table)
+    steps, unit = np.empty(table.shape, np.int8), np.empty((len(owner), 2), np.float32)
+    step_components(table, steps, unit)
+    return _Tables(table, steps.view(np.int16)[:, :, 0], unit)
+
+
+def _add(
+    codes: NDArray[np.uint8],
+    owner: NDArray[np.int64],
+    which: NDArray[np.int64],
+    tables: _Tables,
+    contexts: Contexts,
+    out: NDArray[np.float32],
+) -> None:
+    if contexts.counts:
+        count_pairs(codes, owner, which, tables.steps, tables.unit, contexts, out)
+    else:
+        examine_pairs(codes, owner, which, tables.table, contexts, out)
