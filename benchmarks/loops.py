@@ -27,4 +27,5 @@ def loop_of(
     make = value_target if target.task == "regression" else class_target
     inside = make(target.values, np.ones(store.n_rows) if store.weights is None else store.weights)
     examiner = Examiner(store, candidates(store), None, inside.kernel.weights, Dealer(seed), n_threads)
-    return Snowball(examiner, Ground.undivided(inside), shadows or draw_shadows(examiner.survey()), settings, seed)
+    usual = draw_shadows(examiner.survey())
+    return Snowball(examiner, Ground.undivided(inside), shadows or usual, settings, seed)

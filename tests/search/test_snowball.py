@@ -236,7 +236,7 @@ def test_a_column_is_not_examined_in_contexts_that_use_it() -> None:
     legs = [next(loop._ferns(rng, found, n)) for n in (16, 48)]
     for kind in shadows:
         mine = np.intersect1d(kind.members, found)
-        told = np.concatenate([loop._told.each(kind, mine, leg.contexts)[0] for leg in legs], axis=1)
+        told = np.concatenate([loop.told.each(kind, mine, leg.contexts)[0] for leg in legs], axis=1)
         uses = legs[0].uses + legs[1].uses
         for row, rank in enumerate(mine.tolist()):
             beside = np.array([rank not in found[use] for use in uses])

@@ -10,7 +10,7 @@ import numpy as np
 from fernwood.relevance.shadows import inverse_chances
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -43,7 +43,7 @@ class ContextEvidence:
 
     def __init__(self, examiner: Examiner, shadows: list[Shadows]) -> None:
         self._examiner = examiner
-        ends = np.cumsum([0, *(len(kind.models) for kind in shadows)])
+        ends = np.cumsum([0, *(kind.n_always for kind in shadows)])
         self.kinds = list(zip(shadows, [slice(a, b) for a, b in pairwise(ends.tolist())], strict=True))
         self.n_columns = sum(len(kind.members) for kind in shadows)
         self.n_shadows = int(ends[-1])
@@ -52,9 +52,11 @@ class ContextEvidence:
         """All columns and shadows."""
         return Awake(np.ones(self.n_columns, bool), np.ones(self.n_shadows, bool))
 
-    def alone(self, contexts: Contexts) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """1/p of every column, and of every shadow, in the one context there is."""
-        return self.sums(contexts, {}, self.everyone())
+    def alone(self, contexts: Contexts) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+        """1/p of the columns of every kind, and of all its shadows, in the one context there is."""
+        for kind, _ in self.kinds:
+            own, null = self.each(kind, kind.members, contexts, len(kind.models))
+            yield own[:, 0].astype(np.float64), null[:, 0].astype(np.float64)
 
     def sums(
         self, contexts: Contexts, used: Mapping[int, list[int]], awake: Awake
@@ -71,11 +73,13 @@ class ContextEvidence:
         own, null = np.zeros(self.n_columns), np.zeros(self.n_shadows)
         in_use = np.array(sorted(used), np.int64)
         for kind, place in self.kinds:
-            heard = np.flatnonzero(awake.shadows[place])
-            places = np.union1d(np.arange(min(_REFERENCE, len(kind.models))), heard)
+            heard = awake.shadows[place]
+            needed = heard.copy()
+            needed[:_REFERENCE] = True
+            places = np.flatnonzero(needed)
             scores = self._null(kind, places, contexts)
             mean, spread = _moments(scores, places)
-            null[place][heard] = _total(inverse_chances(scores[np.searchsorted(places, heard)], mean, spread))
+            null[place][heard] = _total(inverse_chances(scores[heard[places]], mean, spread))
             ranks = kind.members[awake.columns[kind.members]]
 
             def add(
@@ -94,10 +98,10 @@ class ContextEvidence:
         return own, null
 
     def each(
-        self, kind: Shadows, ranks: NDArray[np.int64], contexts: Contexts, *, shadows: bool = True
+        self, kind: Shadows, ranks: NDArray[np.int64], contexts: Contexts, n_shadows: int = 0
     ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """1/p of some columns of a kind in every context, and of its shadows where those are asked for."""
-        places = np.arange(len(kind.models) if shadows else min(_REFERENCE, len(kind.models)))
+        """1/p of some columns of a kind in every context, and of the first of its shadows: as many as asked for."""
+        places = np.arange(max(n_shadows, min(_REFERENCE, kind.n_always)))
         scores = self._null(kind, places, contexts)
         mean, spread = _moments(scores, places)
         own = np.empty((len(ranks), scores.shape[1]), np.float32)

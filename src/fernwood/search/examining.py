@@ -29,6 +29,8 @@ _FEWEST_COLUMNS = 64
 """Fewer columns than this would leave lanes of the kernel empty."""
 _EVEN_ENOUGH = 4  # as a power of two
 _SHADOWS_A_KIND = 1000
+_SHADOWS_ALONE = 20_000
+"""Shadows of all kinds together without context, which is cheap: the farther out they count, the less is modelled."""
 _KINDS_APART = 4096  # more than all kinds that differ by components and spread
 _MOST_SHADOWS = 20_000
 
@@ -41,11 +43,13 @@ class Shadows(NamedTuple):
     members : int64 array; ranks of the columns of this kind
     models : int64 array; ranks of the columns that are permuted, a column perhaps more than once
     copies : uint64 array; which copy of its model a shadow is
+    n_always : how many of the shadows, the first ones, are examined in contexts; the others only without
     """
 
     members: NDArray[np.int64]
     models: NDArray[np.int64]
     copies: NDArray[np.uint64]
+    n_always: int
 
 
 class Examiner:
@@ -182,14 +186,16 @@ class Examiner:
 
 
 def draw_shadows(kinds: NDArray[np.int64]) -> list[Shadows]:
-    """Shadows for every kind of column: one for each of them, but at least some thousand and not many more.
+    """Shadows for every kind of column: one for each of them, but at least a thousand and not many more.
 
-    Ranks are by content, so that taking the first columns of a kind is as good as drawing them.
+    Where columns are few, there are more for columns by themselves. Ranks are by content, so that taking the first
+    columns of a kind is as good as drawing them.
     """
     out = []
     for kind in np.unique(kinds).tolist():
         members = np.flatnonzero(kinds == kind)
-        n = min(max(len(members), _SHADOWS_A_KIND), _MOST_SHADOWS)
-        places = np.arange(n)
-        out.append(Shadows(members, members[places % len(members)], (places // len(members)).astype(np.uint64)))
+        n_always = min(max(len(members), _SHADOWS_A_KIND), _MOST_SHADOWS)
+        places = np.arange(max(n_always, _SHADOWS_ALONE * len(members) // len(kinds)))
+        copies = (places // len(members)).astype(np.uint64)
+        out.append(Shadows(members, members[places % len(members)], copies, n_always))
     return out

@@ -69,7 +69,7 @@ def find_partners(
     for kind, _ in told.kinds:
         places = np.flatnonzero(np.isin(found, kind.members))
         if len(places):
-            told_of[places, :n_contexts] = np.log(told.each(kind, found[places], ferns.contexts, shadows=False)[0])
+            told_of[places, :n_contexts] = np.log(told.each(kind, found[places], ferns.contexts)[0])
     more, clear = _told_more(told_of, uses)
     partners = {}
     for place, rank in enumerate(found.tolist()):

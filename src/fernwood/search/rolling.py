@@ -118,7 +118,7 @@ def select_by_snowball(
         p=state.chance,
         q=rates,
         modelled=_modelled(state, shadows),
-        relations=_relations(loop, examiner, ground, state, ids, seed),
+        relations=_relations(loop, state, ids, seed),
         given=given,
     )
     return Selection(result, stopped_by)
@@ -128,17 +128,18 @@ def _modelled(state: SnowballState, shadows: list[Shadows]) -> NDArray[np.bool_]
     """Whose p is too small to be counted among the shadows of its kind."""
     modelled = np.zeros(len(state.chance), bool)
     for kind in shadows:
-        modelled[kind.members] = state.chance[kind.members] <= smallest_counted(len(kind.models))
+        alone, beside = smallest_counted(len(kind.models)), smallest_counted(kind.n_always)
+        least = np.where(state.wave[kind.members] == 0, alone, beside)
+        modelled[kind.members] = state.chance[kind.members] <= least
     return modelled
 
 
-def _relations(
-    loop: Snowball, examiner: Examiner, ground: Ground, state: SnowballState, ids: NDArray[np.int64], seed: int
-) -> Relations:
+def _relations(loop: Snowball, state: SnowballState, ids: NDArray[np.int64], seed: int) -> Relations:
     """What the best of the columns found have to do with each other."""
     found = state.found[np.argsort(state.chance[state.found], kind="stable")][:_MOST_RELATED]
     if not len(found):
         return Relations()
+    examiner, ground = loop.examiner, loop.ground
     number = interchangeable(examiner, found)
     groups = [ids[found[number == k]].tolist() for k in np.unique(number) if np.count_nonzero(number == k) > 1]
     in_order = np.sort(found)

@@ -188,6 +188,11 @@ class Snowball:
     seed
     least
         The smallest p that the rows allow.
+
+    Attributes
+    ----------
+    examiner, ground
+    told : ContextEvidence; says what contexts tell of columns and shadows
     """
 
     def __init__(
@@ -199,18 +204,23 @@ class Snowball:
         seed: int,
         least: float = 0.0,
     ) -> None:
-        self._examiner = examiner
-        self._told = ContextEvidence(examiner, shadows)
-        self._ground = ground
+        self.examiner = examiner
+        self.told = ContextEvidence(examiner, shadows)
+        self.ground = ground
         self._least = least
         self._settings = settings
         self._seed = seed
-        self._n_columns = self._told.n_columns
+        self._n_columns = self.told.n_columns
 
     def start(self) -> SnowballState:
         """Every column by itself."""
-        n, n_shadows = self._n_columns, self._told.n_shadows
-        alone, alone_null = self._told.alone(without_context(self._ground))
+        n, n_shadows = self._n_columns, self.told.n_shadows
+        alone, alone_null, chance = np.empty(n), np.empty(n_shadows), np.empty(n)
+        for (kind, place), (own, null) in zip(
+            self.told.kinds, self.told.alone(without_context(self.ground)), strict=True
+        ):
+            alone[kind.members], alone_null[place] = own, null[: kind.n_always]
+            chance[kind.members] = tail_chances(np.log(own), np.log(null))
         state = SnowballState(
             np.array([0, 0, -1, 0]),
             alone,
@@ -220,14 +230,9 @@ class Snowball:
             np.zeros(n, np.int32),
             np.zeros(n_shadows, np.int32),
             np.full(n, _NOT_FOUND, np.int16),
-            np.ones(n),
+            np.maximum(chance, self._least),
         )
-        return self._with_found(self._judged(state))
-
-    @property
-    def told(self) -> ContextEvidence:
-        """Says what contexts tell."""
-        return self._told
+        return self._with_found(state)
 
     def step(self, state: SnowballState) -> SnowballState:
         """One more wave, contexts of random columns where those are due, or one more round of confirmation."""
@@ -263,7 +268,7 @@ class Snowball:
         """The state from a checkpoint."""
         state = SnowballState(**{name: arrays[name] for name in SnowballState._fields})
         for name, array in state._asdict().items():
-            length = self._told.n_shadows if name.endswith("_null") else self._n_columns
+            length = self.told.n_shadows if name.endswith("_null") else self._n_columns
             if array.shape != (4 if name == "step" else length,):
                 raise ValueError(f"the checkpoint's {name} has another shape")
         return state
@@ -280,7 +285,7 @@ class Snowball:
             carried = np.sort(np.argsort(state.chance, kind="stable")[:_CARRIED])
         rng = seeds.generator(self._seed, _WAVES, int(state.step[0]))
         n_first = max(1, round(_FIRST_LEG * self._settings.n_contexts))
-        awake = self._racing(state) if state.step[1] else self._told.everyone()
+        awake = self._racing(state) if state.step[1] else self.told.everyone()
         for leg, n_contexts in enumerate((n_first, self._settings.n_contexts - n_first)):
             if leg:
                 awake = self._racing(state)
@@ -290,8 +295,8 @@ class Snowball:
 
     def _racing(self, state: SnowballState) -> Awake:
         """Columns and shadows whose evidence is above that of most shadows."""
-        awake = self._told.everyone()
-        for kind, place in self._told.kinds:
+        awake = self.told.everyone()
+        for kind, place in self.told.kinds:
             null = state.evidence_null(place)
             least = np.quantile(null, _RACING)
             awake.columns[kind.members] = state.evidence(kind.members) >= least
@@ -302,18 +307,18 @@ class Snowball:
         """Ferns of some columns, as many at a time as are laid out together."""
         if not n_ferns:
             return
-        codes, categories = self._examiner.codes(carried), self._examiner.categories[carried]
+        codes, categories = self.examiner.codes(carried), self.examiner.categories[carried]
         for n in self._parts(n_ferns):
-            yield draw_ferns(rng, codes, categories, self._ground, n)
+            yield draw_ferns(rng, codes, categories, self.ground, n)
 
     def _parts(self, n_contexts: int) -> list[int]:
-        at_once = n_laid_out(self._ground.target.n_rows, n_contexts)
+        at_once = n_laid_out(self.ground.target.n_rows, n_contexts)
         return [min(at_once, n_contexts - first) for first in range(0, n_contexts, at_once)]
 
     def _heard(self, state: SnowballState, ferns: Ferns, carried: NDArray[np.int64], awake: Awake) -> SnowballState:
         """The state with what contexts tell of those awake added to the ledger."""
         used = _used_in(ferns.uses, carried)
-        own, null = self._told.sums(ferns.contexts, used, awake)
+        own, null = self.told.sums(ferns.contexts, used, awake)
         n_contexts = len(ferns.uses)
         counts = n_contexts * awake.columns.astype(np.int32)
         for rank, contexts in used.items():
@@ -329,7 +334,7 @@ class Snowball:
     def _judged(self, state: SnowballState) -> SnowballState:
         """The state with p of the columns that are not found yet."""
         chance = state.chance.copy()
-        for kind, place in self._told.kinds:
+        for kind, place in self.told.kinds:
             out = kind.members[state.wave[kind.members] < 0]
             chance[out] = np.maximum(tail_chances(state.evidence(out), state.evidence_null(place)), self._least)
         return state._replace(chance=chance)
@@ -360,7 +365,7 @@ class Snowball:
 
     @property
     def _exploring_depth(self) -> int:
-        return min(self._ground.depth(exploring=True), self._n_columns)
+        return min(self.ground.depth(exploring=True), self._n_columns)
 
     def _explored(self, state: SnowballState) -> SnowballState:
         """Every column examined in contexts of random columns beside those found; a ledger of its own while none is."""
@@ -374,9 +379,9 @@ class Snowball:
         for n in self._parts(n_contexts):
             size = min(n * self._exploring_depth, len(others))
             carried = np.concatenate((state.found, np.sort(rng.choice(others, size, replace=False))))
-            codes, categories = self._examiner.codes(carried), self._examiner.categories[carried]
-            ferns = draw_exploring_ferns(rng, codes, categories, self._ground, n, len(state.found))
-            state = self._heard(state, ferns, carried, self._told.everyone())
+            codes, categories = self.examiner.codes(carried), self.examiner.categories[carried]
+            ferns = draw_exploring_ferns(rng, codes, categories, self.ground, n, len(state.found))
+            state = self._heard(state, ferns, carried, self.told.everyone())
         return self._judged(state._replace(step=state.step + np.array([0, 0, 0, n_contexts])))
 
     # Confirmation -----------------------------------------------------------------------------------------------------
@@ -419,13 +424,13 @@ class Snowball:
         # Contexts that are laid out together are kept for all kinds; the others are drawn anew for each.
         kept = list(drawn()) if len(self._parts(self._settings.n_confirming)) == 1 else None
         out = np.ones(self._n_columns)
-        for kind, place in self._told.kinds:
+        for kind, place in self.told.kinds:
             mine = np.intersect1d(kind.members, late)
             if not len(mine):
                 continue
             told, uses = [], []
             for ferns in kept or drawn():
-                told.append(self._told.each(kind, mine, ferns.contexts))
+                told.append(self.told.each(kind, mine, ferns.contexts, kind.n_always))
                 uses += ferns.uses
             own, null = (np.concatenate(parts, axis=1) for parts in zip(*told, strict=True))
             everywhere = null.sum(axis=1, dtype=np.float64)
