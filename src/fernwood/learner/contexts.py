@@ -180,21 +180,28 @@ def _grown(
 ) -> Ferns:
     """Ferns of the columns chosen for each, cut at random."""
     cells = np.repeat(ground.strata[None], len(chosen), axis=0)
+    up_to = {int(j): np.cumsum(np.bincount(codes[j], minlength=256)) for j in np.unique(np.concatenate(chosen))}
     for cell, columns in zip(cells, chosen, strict=True):
         for column in columns.tolist():
             cell *= 2
-            cell += _above_a_cut(rng, codes[column], bool(categories[column]))
+            cell += _above_a_cut(rng, codes[column], up_to[column], bool(categories[column]))
     return Ferns(divided(ground.target, cells), [np.sort(columns) for columns in chosen])
 
 
-def _above_a_cut(rng: np.random.Generator, codes: NDArray[np.uint8], category: bool) -> NDArray[np.bool_]:
-    """Which rows are on the second side of a random cut; missing values are on it too, being the highest code."""
+def _above_a_cut(
+    rng: np.random.Generator, codes: NDArray[np.uint8], up_to: NDArray[np.int64], category: bool
+) -> NDArray[np.bool_]:
+    """Which rows are on the second side of a random cut; missing values are on it too, being the highest code.
+
+    `up_to` is how many rows have each code or a lower one.
+    """
     if category:
-        used = np.unique(codes)
-        chosen = rng.permutation(used)[: max(1, len(used) // 2)]
-        return np.isin(codes, chosen)
-    present = codes[codes != MISSING]
-    if not len(present):
+        used = np.flatnonzero(np.diff(up_to, prepend=0))
+        second = np.zeros(256, bool)
+        second[rng.permutation(used)[: max(1, len(used) // 2)]] = True
+        return second[codes]
+    n_present = int(up_to[MISSING - 1])
+    if not n_present:
         return np.zeros(len(codes), bool)
-    place = min(int(len(present) * rng.uniform(_LOWEST_CUT, _HIGHEST_CUT)), len(present) - 1)
-    return np.asarray(codes >= np.partition(present, place)[place])
+    place = min(int(n_present * rng.uniform(_LOWEST_CUT, _HIGHEST_CUT)), n_present - 1)
+    return np.asarray(codes >= np.searchsorted(up_to, place, side="right"))

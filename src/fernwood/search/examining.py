@@ -28,9 +28,9 @@ _BLOCK_BYTES = 2**21
 _FEWEST_COLUMNS = 64
 """Fewer columns than this would leave lanes of the kernel empty."""
 _EVEN_ENOUGH = 4  # as a power of two
-_SHADOWS_A_KIND = 1000
-_SHADOWS_ALONE = 20_000
-"""Shadows of all kinds together without context, which is cheap: the farther out they count, the less is modelled."""
+_SHADOWS_A_KIND, _SHADOWS_OF_A_RARE_KIND, _SHADOWS_A_RARE_COLUMN = 1000, 300, 20
+_SHADOWS_ALONE, _MOST_SHADOWS_ALONE, _ALONE_A_COLUMN = 5000, 20_000, 4
+"""Shadows without context, which are cheap: the farther out they count, the less is modelled."""
 _KINDS_APART = 4096  # more than all kinds that differ by components and spread
 _MOST_SHADOWS = 20_000
 
@@ -186,16 +186,19 @@ class Examiner:
 
 
 def draw_shadows(kinds: NDArray[np.int64]) -> list[Shadows]:
-    """Shadows for every kind of column: one for each of them, but at least a thousand and not many more.
+    """Shadows for every kind of column: one for each of them, but at least some hundreds and not many more.
 
     Where columns are few, there are more for columns by themselves. Ranks are by content, so that taking the first
     columns of a kind is as good as drawing them.
     """
+    alone = min(max(_ALONE_A_COLUMN * len(kinds), _SHADOWS_ALONE), _MOST_SHADOWS_ALONE)
     out = []
     for kind in np.unique(kinds).tolist():
         members = np.flatnonzero(kinds == kind)
-        n_always = min(max(len(members), _SHADOWS_A_KIND), _MOST_SHADOWS)
-        places = np.arange(max(n_always, _SHADOWS_ALONE * len(members) // len(kinds)))
+        n = len(members)
+        rare = min(_SHADOWS_OF_A_RARE_KIND + _SHADOWS_A_RARE_COLUMN * n, _SHADOWS_A_KIND)
+        n_always = min(max(n, rare), _MOST_SHADOWS)
+        places = np.arange(max(n_always, _SHADOWS_A_KIND, alone * n // len(kinds)))
         copies = (places // len(members)).astype(np.uint64)
         out.append(Shadows(members, members[places % len(members)], copies, n_always))
     return out

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["find_partners", "gives_away", "interchangeable"]
 
 _RELATING = 8  # the address below the seed
-_FEWEST_CONTEXTS, _MOST_CONTEXTS, _CONTEXTS_A_COLUMN = 256, 1024, 8
+_FEWEST_CONTEXTS, _MOST_CONTEXTS, _CONTEXTS_A_COLUMN = 128, 1024, 8
 _CELLS_AT_ONCE = 2**23
 _ONE_ALONE_IN = 8
 """Beside so many contexts, one of none: where two columns are found, all contexts of the one hold the other."""
