@@ -71,21 +71,28 @@ from pathlib import Path
 import numpy as np, fernwood
 from fernwood.budget import resident
 from fernwood.run import plan as planning
-from fernwood.search import selecting
+from fernwood.search import rolling, selecting
 from fernwood.search.settings import SubspaceSettings
-path, n_threads, settings = sys.argv[1], int(sys.argv[2]), eval(sys.argv[3])
+from fernwood.search.snowball import SnowballSettings
+path, n_threads, method, settings = sys.argv[1], int(sys.argv[2]), sys.argv[3], eval(sys.argv[4])
+if method == "subspace":
+    room, plan, search, make, small_ones = (
+        selecting, "plan_draws", selecting.select_by_subspaces, SubspaceSettings, {"q": 3}
+    )
+else:
+    room, plan, search, make, small_ones = rolling, "plan_waves", rolling.select_by_snowball, SnowballSettings, {}
 warnings.simplefilter("ignore")
-small = fernwood.ingest(np.random.default_rng(0).standard_normal((40, 6)), target=[i % 2 for i in range(40)])
-selecting.select_by_subspaces(small, SubspaceSettings(**settings | {"q": 3}), 0, n_threads=n_threads)
+small = fernwood.ingest(np.random.default_rng(0).standard_normal((80, 6)), target=[i % 2 for i in range(80)])
+search(small, make(**settings | small_ones), 0, n_threads=n_threads)
 plans = []
 def spy(*args, **options):
-    plans.append(planning.plan_draws(*args, **options))
+    plans.append(getattr(planning, plan)(*args, **options))
     return plans[-1]
-selecting.plan_draws = spy
+setattr(room, plan, spy)
 store = fernwood.open(path)
 Path("/proc/self/clear_refs").write_text("5")  # the peak is forgotten
 before = resident()
-found = selecting.select_by_subspaces(store, SubspaceSettings(**settings), 0, n_threads=n_threads).result
+found = search(store, make(**settings), 0, n_threads=n_threads).result
 ranking, summary = found.ranking, found.summary()
 # Not getrusage, which a child begins at the size of its parent.
 peak = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM"))
@@ -93,9 +100,9 @@ print(1024 * int(peak.split()[1]) - before, plans[0].total)
 """
 
 
-def measured(store: Path, n_threads: int, **settings: object) -> tuple[int, int]:
+def measured(store: Path, n_threads: int, method: str, **settings: object) -> tuple[int, int]:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    command = [sys.executable, "-c", MEASURED, str(store), str(n_threads), repr(settings)]
+    command = [sys.executable, "-c", MEASURED, str(store), str(n_threads), method, repr(settings)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     peak, planned = map(int, done.stdout.split())
@@ -118,6 +125,26 @@ def test_a_search_keeps_to_its_plan(
 ) -> None:
     ensure_compiled("trees")
     make_madelon(n_rows, n_columns, random_state=0, out=tmp_path / "s.fern")
-    peak, planned = measured(tmp_path / "s.fern", n_threads, **settings)
+    peak, planned = measured(tmp_path / "s.fern", n_threads, "subspace", **settings)
     assert peak <= planned
     assert planned < 3 * peak + 20_000_000  # a plan of any size would hold
+
+
+@pytest.mark.skipif(not os.access("/proc/self/clear_refs", os.W_OK), reason="the peak cannot be reset here")
+@pytest.mark.parametrize(
+    ("n_rows", "n_columns", "n_threads", "settings"),
+    [
+        (200, 60_000, 1, {"max_contexts": 0}),
+        (1000, 5000, 2, {}),
+        (1000, 5000, 2, {"given": ["x0", "x1"]}),
+        (50_000, 60, 2, {"max_contexts": 0, "max_waves": 1, "n_confirming": 200}),  # contexts in parts
+    ],
+)
+def test_a_snowball_keeps_to_its_plan(
+    tmp_path: Path, n_rows: int, n_columns: int, n_threads: int, settings: dict[str, object]
+) -> None:
+    ensure_compiled("snowball")
+    make_madelon(n_rows, n_columns, class_sep=2.0, random_state=0, out=tmp_path / "s.fern")
+    peak, planned = measured(tmp_path / "s.fern", n_threads, "snowball", **settings)
+    assert peak <= planned
+    assert planned < 4 * peak + 20_000_000

@@ -1,0 +1,67 @@
+"""Components that are kept for many columns score as those worked out for each."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import fernwood
+from fernwood.learner.contexts import Ground, draw_ferns
+from fernwood.learner.target import class_target, value_target
+from fernwood.search.components import frequent
+from fernwood.search.dealing import Dealer
+from fernwood.search.examining import Examiner
+
+
+def mixed(n: int) -> pd.DataFrame:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.standard_normal((n, 20)), columns=[f"n{i}" for i in range(20)])
+    for i in range(5):
+        frame[f"k{i}"] = rng.choice(list("abcde"), n)
+        frame[f"m{i}"] = np.where(rng.random(n) < 0.2, np.nan, rng.standard_normal(n))
+        frame[f"z{i}"] = rng.poisson(0.5, n).astype(float)
+    return frame
+
+
+@pytest.mark.parametrize("task", ["classes", "numbers"])
+def test_kept_components_change_no_score(task: str) -> None:
+    n = 300
+    store = fernwood.ingest(mixed(n))
+    rng = np.random.default_rng(1)
+    target = class_target(rng.integers(0, 2, n)) if task == "classes" else value_target(rng.standard_normal(n))
+    ids = np.random.default_rng(2).permutation(store.n_columns)
+    contexts = None
+    scores = []
+    for survey in (False, True):
+        examiner = Examiner(store, ids, None, np.ones(n), Dealer(0), 1 + survey)
+        if survey:
+            examiner.survey()
+            assert 0.5 < np.mean(examiner._kept >= 0) < 1
+        if contexts is None:
+            codes, categories = examiner.codes(np.arange(6)), examiner.categories[:6]
+            contexts = draw_ferns(np.random.default_rng(3), codes, categories, Ground.undivided(target), 4).contexts
+        for copies in (None, np.ones(len(ids), np.uint64)):
+            out = np.full((len(ids), 4), np.nan, np.float32)
+            examiner.examine(np.arange(len(ids)), contexts, out.__setitem__, copies)
+            scores.append(out)
+    assert (scores[0] == scores[2]).all()
+    assert (scores[1] == scores[3]).all()
+    assert (scores[0] != scores[1]).mean() > 0.9  # shadows are not their columns
+
+
+def test_the_most_frequent_marks_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fernwood.search.components._MOST_KEPT", 2)
+    marks = np.array([4, 9, 9, 9, 4, 3, 3, 3, 8, 0, 0, 0, 0], np.uint64)
+    firsts, kept = frequent(marks)
+    assert marks[firsts].tolist() == [3, 9]
+    assert kept.tolist() == [-1, 1, 1, 1, -1, 0, 0, 0, -1, -1, -1, -1, -1]
+
+
+def test_blocks_go_through_the_store_from_front_to_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    store = fernwood.ingest(np.random.default_rng(0).standard_normal((50, 300)))
+    ids = np.random.default_rng(1).permutation(300)
+    monkeypatch.setattr("fernwood.search.examining._BLOCK_BYTES", 50 * 37)
+    examiner = Examiner(store, ids, None, np.ones(50), Dealer(0), 1)
+    read = np.concatenate([ids[places] for places in examiner._blocks(np.arange(300))])
+    assert read.tolist() == list(range(300))
