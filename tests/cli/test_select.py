@@ -20,7 +20,7 @@ import fernwood
 from fernwood.kernels.ready import ensure_compiled
 
 SRC = [sys.executable, "-c", "from fernwood.cli import main; main()"]
-QUICK = ("--method", "subspace", "--draws", 40, "--q", 10, "--trees", 3, "--seed", 1)
+QUICK = ("--method", "subspace", "--rule", "probe", "--draws", 40, "--q", 10, "--trees", 3, "--seed", 1)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -150,7 +150,7 @@ def test_a_regression_and_a_drop(run: Any, tmp_path: Path) -> None:
     x = rng.standard_normal((150, 10))
     np.save(tmp_path / "x.npy", x)
     np.save(tmp_path / "y.npy", 3 * x[:, 2] + rng.standard_normal(150))
-    done = run("select", "x.npy", "--target", "y.npy", "--drop", "x9", "--json", *QUICK[:4], "--seed", 0)
+    done = run("select", "x.npy", "--target", "y.npy", "--drop", "x9", "--json", *QUICK[:6], "--seed", 0)
     said = json.loads(done.out)
     assert (said["task"], said["n_columns"]) == ("regression", 9)
     assert "x2" in said["confirmed"]
@@ -179,7 +179,7 @@ def wait_for(path: Path, process: subprocess.Popen[str]) -> None:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_stopped_and_resumed_is_as_in_one_go(run: Any, table: Path, tmp_path: Path, number: int) -> None:
     run("ingest", table.name, "--target", "sick", "--out", "s.fern", "--quiet")
-    long = ("--method", "subspace", "--draws", 6000, "--q", 10, "--trees", 2, "--seed", 3)
+    long = ("--method", "subspace", "--rule", "probe", "--draws", 6000, "--q", 10, "--trees", 2, "--seed", 3)
     process = start(tmp_path, "select", "s.fern", "--out", "r", *long)
     wait_for(tmp_path / "r" / "checkpoint.npz", process)
     process.send_signal(number)
@@ -201,7 +201,7 @@ def test_stopped_and_resumed_is_as_in_one_go(run: Any, table: Path, tmp_path: Pa
 
 def test_killed_and_resumed_is_as_in_one_go(run: Any, table: Path, tmp_path: Path) -> None:
     run("ingest", table.name, "--target", "sick", "--out", "s.fern", "--quiet")
-    long = ("--method", "subspace", "--draws", 5000, "--q", 10, "--trees", 2, "--seed", 4)
+    long = ("--method", "subspace", "--rule", "probe", "--draws", 5000, "--q", 10, "--trees", 2, "--seed", 4)
     process = start(tmp_path, "select", "s.fern", "--out", "r", *long)
     wait_for(tmp_path / "r" / "checkpoint.npz", process)
     process.kill()
@@ -266,7 +266,16 @@ def test_a_moved_store_is_asked_for(run: Any, table: Path, tmp_path: Path) -> No
         (["t.csv", "--target", "sick", "--jobs", "-1"], "--jobs is -1; give a number of threads"),
         (["t.csv", "--target", "sick", "--seed", "-1"], "random_state is -1"),
         (["t.csv", "--target", "sick", "--max-features", "many"], "--max-features is 'many'; give a number"),
-        (["t.csv", "--target", "sick", "--method", "subspace", "--importance", "permutation"], "give max_samples=0.7"),
+        (
+            ["t.csv", "--target", "sick", "--method", "subspace", "--rule", "probe", "--importance", "permutation"],
+            "give max_samples=0.7",
+        ),
+        (
+            ["t.csv", "--target", "sick", "--method", "subspace", "--rule", "mirror", "--importance", "impurity"],
+            "use importance='permutation', or rule='shadow'",
+        ),
+        (["t.csv", "--target", "sick", "--method", "subspace", "--fdr", "0"], "fdr is 0.0; it is a rate"),
+        (["t.csv", "--target", "sick", "--rule", "probe"], "--rule is for random subspaces; add --method subspace"),
         (["t.csv", "--target", "sick", "--memory", "3MB"], "--memory 3.0 MB is too small"),
         (
             ["t.csv", "--target", "sick", "--columns", "flat", "--columns", "g1"],
@@ -328,6 +337,8 @@ def test_hostile_names_stay_text(run: Any, tmp_path: Path) -> None:
         "y",
         "--method",
         "subspace",
+        "--rule",
+        "probe",
         "--draws",
         20,
         "--seed",

@@ -33,7 +33,7 @@ from fernwood.run.plan import plan_draws
 
 MADELON = make_madelon(200, 40, class_sep=3.0, random_state=0)
 X, Y = MADELON.data, MADELON.target
-SMALL: dict[str, Any] = {"q": 12, "n_iter": 60, "n_trees": 3, "random_state": 0}
+SMALL: dict[str, Any] = {"q": 12, "n_iter": 60, "n_trees": 3, "rule": "probe", "random_state": 0}
 
 
 def selector(**changes: Any) -> SubspaceSelector:
@@ -63,7 +63,8 @@ EXPECTED_TO_FAIL = {
 
 
 @parametrize_with_checks(
-    [SubspaceSelector(n_iter=30, min_share=0.5)], expected_failed_checks=lambda _: EXPECTED_TO_FAIL
+    [SubspaceSelector(n_iter=30, min_share=0.5, rule="probe"), SubspaceSelector()],
+    expected_failed_checks=lambda _: EXPECTED_TO_FAIL,
 )
 @pytest.mark.filterwarnings("ignore::fernwood.errors.FernwoodWarning")
 @pytest.mark.filterwarnings("ignore:No features were selected")
@@ -345,7 +346,9 @@ def told(progress):
     if progress.done == 20:
         print("here", flush=True)
         time.sleep(60)
-selector = SubspaceSelector(q=12, n_iter=60, n_trees=3, random_state=0, run_dir=sys.argv[1], n_jobs=2, progress=told)
+selector = SubspaceSelector(
+    q=12, n_iter=60, n_trees=3, rule="probe", random_state=0, run_dir=sys.argv[1], n_jobs=2, progress=told
+)
 try:
     selector.fit(table.data, table.target)
 except KeyboardInterrupt:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from fernwood.kernels.examining import Contexts, examine_pairs, fill_components, permute_codes, weigh_codes
+from fernwood.kernels.examining import Contexts, examine_pairs, fill_components, weigh_codes
 from fernwood.learner.many import in_order
+from fernwood.search.shadows import deal_shadows, shadow_addresses
 from fernwood.sources.base import Kind
 from fernwood.store.quantise import MISSING
 
@@ -74,7 +75,7 @@ class Examiner:
         self._ids = ids
         self._rows = rows
         self._weights = weights
-        self._key = np.uint64(seed & (2**64 - 1))
+        self._seed = seed
         self._n_threads = n_threads
         self._width = max(1, _BLOCK_BYTES // store.n_rows)
         self.categories = store.kinds[ids] == Kind.CATEGORY
@@ -117,8 +118,7 @@ class Examiner:
             chosen = ranks[places]
             codes = self.codes(chosen)
             if copies is not None:
-                addresses = (self._checksums[chosen] ^ self._key) + copies[places] * np.uint64(0xD1B54A32D192ED03)
-                permute_codes(codes, addresses, codes)
+                deal_shadows(codes, shadow_addresses(self._checksums[chosen], self._seed, copies[places]), codes)
             return places, self._scores(codes, self.categories[chosen], contexts)
 
         for places, scores in in_order(look, self._blocks(len(ranks)), self._n_threads):

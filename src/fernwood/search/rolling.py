@@ -31,9 +31,7 @@ if TYPE_CHECKING:
     from fernwood.search.snowball import SnowballSettings, SnowballState
     from fernwood.store.base import Store
 
-__all__ = ["METHOD", "select_by_snowball"]
-
-METHOD = "snowball"
+__all__ = ["select_by_snowball"]
 
 
 def select_by_snowball(
@@ -80,7 +78,7 @@ def select_by_snowball(
     done = loop.progress(state)
     facts = Facts.of(
         store,
-        method=METHOD,
+        method=settings.method,
         n_usable=len(ids),
         n_draws=done.done,
         n_planned=done.total,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from fernwood import seeds
 from fernwood.errors import ParameterError
 from fernwood.learner.contexts import draw_exploring_ferns, draw_ferns, fern_depth, without_context
 from fernwood.relevance.shadows import combined, false_discoveries, inverse_chances, tail_chances
+from fernwood.relevance.tested import check_fdr
 from fernwood.run.driving import SearchProgress
 
 if TYPE_CHECKING:
@@ -68,6 +69,8 @@ class SnowballSettings:
         while fewer than three are found, in three contexts for every column that fits into one, 2048 at most.
     """
 
+    method: ClassVar[str] = "snowball"
+
     fdr: float = 0.1
     n_contexts: int = 128
     max_waves: int = 12
@@ -76,9 +79,7 @@ class SnowballSettings:
     max_contexts: int | None = None
 
     def __post_init__(self) -> None:
-        fdr: object = self.fdr
-        if not (isinstance(fdr, (int, float, np.number)) and 0 < fdr < 1):
-            raise ParameterError(f"fdr is {self.fdr!r}; it is a rate: give a number between 0 and 1, such as 0.1")
+        check_fdr(self.fdr)
         for name in ("n_contexts", "max_waves", "n_idle", "n_confirming"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
