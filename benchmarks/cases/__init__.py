@@ -2,7 +2,15 @@
 
 from benchmarks.cases.foundation import bins, ingest_csv, ingest_npy, ingest_short, read_columns
 from benchmarks.cases.snowball import SNOWBALL_CASES
-from benchmarks.cases.subspace import select_demo, srs_madelon, srs_overhead, srs_trees
+from benchmarks.cases.subspace import (
+    select_demo,
+    srs_madelon,
+    srs_mirror_rate,
+    srs_overhead,
+    srs_rules,
+    srs_shadow_rate,
+    srs_trees,
+)
 from benchmarks.cases.trees import (
     trees_50,
     trees_250,
@@ -29,6 +37,9 @@ CASES = {
     "srs-overhead": srs_overhead,
     "srs-madelon": srs_madelon,
     "srs-trees": srs_trees,
+    "srs-rules": srs_rules,
+    "srs-shadow-rate": srs_shadow_rate,
+    "srs-mirror-rate": srs_mirror_rate,
     "demo": select_demo,
     **SNOWBALL_CASES,
 }
