@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Selection", "SubspaceLoop", "select_by_subspaces"]
 
-_STANDS = 6
-"""Draws a column, on average, without a change of F that end a search."""
+_STANDS, _ROUNDS = 6, 5
+"""Draws a column, on average, and rounds without a change of F that end a search."""
 
 
 class Selection(NamedTuple):
@@ -190,7 +190,8 @@ class SubspaceLoop:
         When it is done.
     min_draws
         Where it is given, the search ends before that when its answer stands: every column was drawn more than
-        `min_draws` times, and F has been the same for so many draws that a column was in six of them on average.
+        `min_draws` times, and F has been the same for five rounds, and for so many draws that a column was in six of
+        them on average.
     """
 
     def __init__(self, search: SubspaceSearch, n_draws: int, min_draws: int | None = None) -> None:
@@ -217,7 +218,9 @@ class SubspaceLoop:
     def _stands(self, state: SearchState) -> bool:
         if self._min_draws is None or state.evidence.draws.min() <= self._min_draws:
             return False
-        return (state.n_draws - state.changed) * self._search.q >= _STANDS * self._search.n_columns
+        unchanged = state.n_draws - state.changed
+        by_columns = unchanged * self._search.q >= _STANDS * self._search.n_columns
+        return by_columns and unchanged >= _ROUNDS * self._search.round_size
 
     def pack(self, state: SearchState) -> Mapping[str, NDArray[Any]]:
         """The state as named arrays; F follows from the evidence."""

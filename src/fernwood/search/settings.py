@@ -51,6 +51,8 @@ _SAMPLED, _DIVIDED = 0.7, 0.5
 
 _DRAWS_A_COLUMN = 50
 """How often a column is drawn, on average, where the number of draws is not given; at most, where it adapts."""
+_ROUNDS = 20
+"""Rounds that a search that adapts may make in any case, which matters for few columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +193,10 @@ class SubspaceSettings:
 
     def draws(self, n_columns: int, q: int) -> int:
         """How many draws there are at most, for so many usable columns."""
-        return self.n_iter if is_integer(self.n_iter) else math.ceil(_DRAWS_A_COLUMN * n_columns / q)
+        if is_integer(self.n_iter):
+            return self.n_iter
+        usual = math.ceil(_DRAWS_A_COLUMN * n_columns / q)
+        return max(usual, _ROUNDS * self.round_size) if self.adapts else usual
 
     def shadows(self, n_columns: int) -> int:
         """How many shadows of every column take part: one, but so many that there are 200 in all; none without need."""

@@ -45,8 +45,8 @@ class SubspaceSelector(SearchSelector):
         One random threshold a column, the best threshold, or totally randomized trees.
     n_iter : int, None or "auto"
         Draws in all; None makes so many that a column is drawn 50 times on average. With "auto", the rules `shadow` and
-        `mirror` end before that: when every column was drawn more than `min_draws` times, and the columns found have
-        been the same for six draws a column.
+        `mirror` end when every column was drawn more than `min_draws` times, and the columns found have been the same
+        for six draws a column and five rounds; at the latest after 50 draws a column, or 20 rounds.
     rule : {"shadow", "mirror", "probe", "importance"}
         `shadow`: more important than shadows. `mirror`: a permutation importance farther above zero than chance puts
         others below it; trees grow on one half of the rows and are judged on the other. `probe`: above a
