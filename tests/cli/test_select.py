@@ -135,6 +135,19 @@ def test_json_says_all_that_people_read(run: Any, table: Path) -> None:
     assert 0 < said["machine"]["peak_memory"] < 600_000_000
 
 
+def test_shadows_are_the_default_of_random_subspaces(run: Any, table: Path) -> None:
+    done = run("select", table.name, "--target", "sick", "--method", "subspace", "--q", 10, "--seed", 0)
+    assert done.code == 0, done.err
+    first, second = done.out.splitlines()[1:3]
+    assert {first.split()[0], second.split()[0]} == {"g3", "g7"}
+    assert "more important than shadows" in first
+    assert done.out.split()[:5] == ["column", "decision", "p", "q", "told"]
+    said = json.loads(
+        run("select", table.name, "--target", "sick", "--method", "subspace", "--rule", "mirror", "--json").out
+    )
+    assert (said["against"], said["parameters"]["importance"]) == ("mirror", "permutation")
+
+
 def test_nothing_found_says_why(run: Any, tmp_path: Path) -> None:
     rng = np.random.default_rng(1)
     np.save(tmp_path / "n.npy", np.c_[rng.standard_normal((60, 8)), np.arange(60) % 2])

@@ -23,6 +23,8 @@ __all__ = ["NO_SHADOWS", "Against", "Evidence", "ImportanceRule", "ProbeRule", "
 Against = Literal["", "probe", "shadows", "mirror"]
 """What columns are compared with."""
 
+_ADVICE = "more rows, more trees a draw or a smaller q make weak columns visible"
+
 NO_SHADOWS: NDArray[np.float64] = np.empty((0, 0))
 
 
@@ -86,6 +88,9 @@ class Rule(Protocol):
     def judge(self, evidence: Evidence) -> Verdicts:
         """A decision about every column."""
 
+    def advice(self, evidence: Evidence) -> str:
+        """What would make weak columns visible."""
+
 
 @dataclass(frozen=True, slots=True)
 class ImportanceRule:
@@ -105,6 +110,10 @@ class ImportanceRule:
 
     def chances(self, _: Evidence) -> None:
         """None: columns are not tested."""
+
+    def advice(self, _: Evidence) -> str:
+        """What would make weak columns visible."""
+        return _ADVICE
 
     def judge(self, evidence: Evidence) -> Verdicts:
         """A decision about every column."""
@@ -141,6 +150,10 @@ class ProbeRule:
 
     def chances(self, _: Evidence) -> None:
         """None: columns are not tested."""
+
+    def advice(self, _: Evidence) -> str:
+        """What would make weak columns visible."""
+        return _ADVICE
 
     def judge(self, evidence: Evidence) -> Verdicts:
         """A decision about every column; one that is ahead after too few draws is tentative."""

@@ -93,6 +93,7 @@ class _TestingRule(ABC):
 
     against: ClassVar[Against]
     _better: ClassVar[str]
+    _advice: ClassVar[str] = "more rows, or a larger fdr, make weak columns visible"
 
     def __post_init__(self) -> None:
         check_fdr(self.fdr)
@@ -100,6 +101,10 @@ class _TestingRule(ABC):
     @abstractmethod
     def null(self, evidence: Evidence, columns: NDArray[np.int64]) -> NDArray[np.float64]:
         """Mean importances of columns that say nothing, made from some columns that are alike."""
+
+    def advice(self, _: Evidence) -> str:
+        """What would make weak columns visible."""
+        return self._advice
 
     def found(self, evidence: Evidence) -> NDArray[np.int64]:
         """F, in increasing order."""
@@ -189,6 +194,12 @@ class MirrorRule(_TestingRule):
 
     against: ClassVar[Against] = "mirror"
     _better: ClassVar[str] = "more important than chance makes others harmful"
+
+    def advice(self, evidence: Evidence) -> str:
+        """What would make weak columns visible."""
+        if np.count_nonzero(evidence.importance < 0) < _FEWEST_BELOW:
+            return f"fewer than {_FEWEST_BELOW} columns are below zero, too few to mirror: use the rule 'shadow'"
+        return self._advice
 
     def null(self, evidence: Evidence, columns: NDArray[np.int64]) -> NDArray[np.float64]:
         """The mean importances that are not above zero, and the mirror image of those below it."""

@@ -107,6 +107,7 @@ def select_by_subspaces(
         against=search.rule.against,
         seed=seed,
         parameters={**settings.to_json(), "q": search.q},
+        advice=search.rule.advice(state.evidence),
         versions=versions(),
     )
     evidence = state.evidence
