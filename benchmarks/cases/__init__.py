@@ -8,6 +8,7 @@ from benchmarks.cases.subspace import (
     srs_mirror_rate,
     srs_overhead,
     srs_rules,
+    srs_shadow_all,
     srs_shadow_rate,
     srs_trees,
 )
@@ -39,6 +40,7 @@ CASES = {
     "srs-trees": srs_trees,
     "srs-rules": srs_rules,
     "srs-shadow-rate": srs_shadow_rate,
+    "srs-shadow-all": srs_shadow_all,
     "srs-mirror-rate": srs_mirror_rate,
     "demo": select_demo,
     **SNOWBALL_CASES,

@@ -38,8 +38,8 @@ def srs_trees(bench: Bench) -> Outcome:
     return json.loads(bench.script("trees_a_draw.py").output), {}
 
 
-def _rule(bench: Bench, rule: str, problem: str, n_seeds: int) -> dict[str, Any]:
-    run = bench.script("subspace_rules.py", rule, problem, str(_FIRST_SEED), str(n_seeds))
+def _rule(bench: Bench, rule: str, problem: str, n_seeds: int, *more: str) -> dict[str, Any]:
+    run = bench.script("subspace_rules.py", rule, problem, str(_FIRST_SEED), str(n_seeds), *more)
     return dict(json.loads(run.output))
 
 
@@ -54,20 +54,22 @@ def srs_rules(bench: Bench) -> Outcome:
     }
 
 
-def _rates(rule: str, n_seeds: dict[str, int]) -> Callable[[Bench], Outcome]:
+def _rates(rule: str, n_seeds: dict[str, int], *more: str) -> Callable[[Bench], Outcome]:
     def case(bench: Bench) -> Outcome:
-        told = {problem: _rule(bench, rule, problem, n) for problem, n in n_seeds.items()}
+        told = {problem: _rule(bench, rule, problem, n, *more) for problem, n in n_seeds.items()}
         kept = ("n_seeds", "relevant", "found", "others", "others_share", "runs_with_others", "draws_a_column")
         figures = {f"{problem}_{name}": of[name] for problem, of in told.items() for name in kept}
         return figures, {f"{problem}: others ≤ 0.1": of["others_share"] <= 0.1 for problem, of in told.items()}
 
-    case.__doc__ = f"The error rate of the rule {rule}: noise of several kinds, and small Madelon-like tables."
+    without = ", in all draws" if more else ""
+    case.__doc__ = f"The error rate of the rule {rule}{without}: noise of several kinds, and Madelon-like tables."
     return case
 
 
 srs_shadow_rate = _rates(
     "shadow", {"noise-30": 100, "noise-300": 100, "noise-5000": 20, "noise-mixed": 50, "like-200": 30}
 )
+srs_shadow_all = _rates("shadow", {"noise-300": 100, "noise-5000": 20, "like-5500": 3}, "all")
 srs_mirror_rate = _rates("mirror", {"noise-30": 100, "noise-300": 40, "like-200": 10})
 
 

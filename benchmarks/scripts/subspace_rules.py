@@ -1,6 +1,7 @@
-"""The rules of random subspaces on tables whose answer is known: subspace_rules.py RULE PROBLEM FIRST_SEED N_SEEDS.
+"""The rules of random subspaces on tables whose answer is known: subspace_rules.py RULE PROBLEM SEED N_SEEDS [all].
 
-Every seed makes a table and searches it with the defaults of the rule on two threads. Prints JSON: columns found and
+Every seed makes a table and searches it with the defaults of the rule on two threads; with `all`, in 50 draws a column
+instead of ending when the answer stands. Prints JSON: columns found and
 others taken, summed up over the seeds; the share of others among those taken, mean over seeds; runs that took others;
 seconds of a search and draws a column, medians.
 """
@@ -51,7 +52,7 @@ PROBLEMS = {
 }
 
 rule, problem, first, n_seeds = sys.argv[1], PROBLEMS[sys.argv[2]], int(sys.argv[3]), int(sys.argv[4])
-settings = SubspaceSettings(rule=rule)
+settings = SubspaceSettings(rule=rule, **({"n_iter": None} if "all" in sys.argv[5:] else {}))
 select_by_subspaces(fernwood.ingest(np.eye(20), target=np.arange(20) % 2), settings, 0)  # kernels are loaded
 runs = []
 for seed in range(first, first + n_seeds):
