@@ -21,6 +21,7 @@ def _compile_text() -> None:
 
 def _compile_trees() -> None:
     from fernwood.kernels.drawing import deal_probe, draw_beside, draw_places, draw_weighted
+    from fernwood.kernels.examining import permute_codes
     from fernwood.kernels.growing import grow_tree
     from fernwood.kernels.histograms import Target
     from fernwood.kernels.impurity import GINI
@@ -41,6 +42,7 @@ def _compile_trees() -> None:
     draw_beside(state, 9, draw_places(state, 9, 2), 4)
     draw_weighted(state, np.ones(3), 2)
     deal_probe(state, np.zeros((2, 4), np.uint8), rows)
+    permute_codes(codes, np.ones(1, np.uint64), codes)
     shuffle(state, rows, 4)
     sample_with_replacement(state, 4, rows)
 
