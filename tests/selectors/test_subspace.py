@@ -85,6 +85,15 @@ def test_what_is_fitted() -> None:
     assert not hasattr(fitted, "feature_names_in_")
 
 
+def test_p_and_q_of_shadows() -> None:
+    fitted = SubspaceSelector(random_state=0).fit(X, X[:, 30] + X[:, 31] > 0)
+    assert {30, 31} <= set(np.flatnonzero(fitted.support_).tolist())
+    assert (fitted.qvalues_[fitted.support_] <= 0.05).all()
+    assert (fitted.pvalues_ <= fitted.qvalues_).all()
+    assert fitted.get_params()["n_iter"] == "auto"
+    assert not hasattr(selector().fit(X, Y), "pvalues_")
+
+
 def test_a_pipeline() -> None:
     """Two columns of 40 tell the class: a guess would be right in half of the rows, all columns at once in few more."""
     y = X[:, 30] + X[:, 31] > 0
