@@ -67,6 +67,7 @@ truth, found, others, seconds, draws = np.array(runs).T
 print(
     json.dumps(
         {
+            "first_seed": first,
             "n_seeds": n_seeds,
             "relevant": int(truth.sum()),
             "found": int(found.sum()),
