@@ -246,7 +246,7 @@ def test_a_pickled_result_stands_alone(tmp_path: Path, named: bool) -> None:
     numbers = rng.standard_normal((40, 6))
     table = pa.table({name: numbers[:, i] for i, name in enumerate(HOSTILE)}) if named else numbers
     store = fernwood.ingest(table, tmp_path / "s.fern", target=rng.integers(0, 2, 40))
-    found = select_by_subspaces(store, SubspaceSettings(n_iter=4, n_trees=1), 0).result
+    found = select_by_subspaces(store, SubspaceSettings(n_iter=4, n_trees=1, rule="probe"), 0).result
     data = pickle.dumps(found)
     store.close()
     del store

@@ -3,7 +3,16 @@
 from benchmarks.cases.calibration import calibration_answers, calibration_noise
 from benchmarks.cases.foundation import bins, ingest_csv, ingest_npy, ingest_short, read_columns
 from benchmarks.cases.snowball import SNOWBALL_CASES
-from benchmarks.cases.subspace import select_demo, srs_madelon, srs_overhead, srs_trees
+from benchmarks.cases.subspace import (
+    select_demo,
+    srs_madelon,
+    srs_mirror_rate,
+    srs_overhead,
+    srs_rules,
+    srs_shadow_all,
+    srs_shadow_rate,
+    srs_trees,
+)
 from benchmarks.cases.trees import (
     trees_50,
     trees_250,
@@ -30,6 +39,10 @@ CASES = {
     "srs-overhead": srs_overhead,
     "srs-madelon": srs_madelon,
     "srs-trees": srs_trees,
+    "srs-rules": srs_rules,
+    "srs-shadow-rate": srs_shadow_rate,
+    "srs-shadow-all": srs_shadow_all,
+    "srs-mirror-rate": srs_mirror_rate,
     "demo": select_demo,
     **SNOWBALL_CASES,
     "calibration-noise": calibration_noise,

@@ -31,7 +31,7 @@ def timed(kernel):
 
 table = fernwood.datasets.make_madelon(1000, 20_000, class_sep=2.0, random_state=0)
 store = fernwood.ingest(table.data, target=table.target)
-select_by_subspaces(store, SubspaceSettings(n_iter=20), seed=0)  # kernels are loaded
+select_by_subspaces(store, SubspaceSettings(n_iter=20, rule="probe"), seed=0)  # kernels are loaded
 for name in ("grow_tree",):
     setattr(trees, name, timed(getattr(trees, name)))
 figures = {}
@@ -40,7 +40,7 @@ for name, n_trees, n_draws in (("one_tree", 1, 1000), ("default", SubspaceSettin
     for repeat in range(5):
         inside[0] = 0.0
         started = time.perf_counter()
-        select_by_subspaces(store, SubspaceSettings(q=250, n_iter=n_draws, n_trees=n_trees), seed=repeat)
+        select_by_subspaces(store, SubspaceSettings(q=250, n_iter=n_draws, n_trees=n_trees, rule="probe"), seed=repeat)
         walls.append((time.perf_counter() - started) / n_draws)
         shares.append(1 - inside[0] / (walls[-1] * n_draws))
     figures[f"{name}_overhead"] = float(np.median(shares))

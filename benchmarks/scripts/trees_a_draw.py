@@ -17,7 +17,7 @@ for n_trees in (1, 3, 10):
     for seed in (0, 1):
         table = fernwood.datasets.make_madelon(1000, 8000, class_sep=2.0, shuffle=True, random_state=seed)
         store = fernwood.ingest(table.data, target=table.target)
-        result, _ = select_by_subspaces(store, SubspaceSettings(n_trees=n_trees), seed, n_threads=2)
+        result, _ = select_by_subspaces(store, SubspaceSettings(n_trees=n_trees, rule="probe"), seed, n_threads=2)
         confirmed, relevant = set(result.confirmed.tolist()), set(table.relevant.tolist())
         found += len(confirmed & relevant)
         others += len(confirmed - relevant)

@@ -247,7 +247,7 @@ class Result:
         facts = self.facts
         said = (
             f"no column is confirmed: {self.n_examined:,} of {facts.n_usable:,} usable columns were examined, "
-            f"in {self.median_draws:g} {'draws' if self.p is None else 'contexts'} each (median)"
+            f"in {self.median_draws:g} {'contexts' if facts.unit == 'waves' else 'draws'} each (median)"
         )
         if not self.n_examined:
             return f"{said}; let the search make more draws"

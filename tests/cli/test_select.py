@@ -20,7 +20,7 @@ import fernwood
 from fernwood.kernels.ready import ensure_compiled
 
 SRC = [sys.executable, "-c", "from fernwood.cli import main; main()"]
-QUICK = ("--method", "subspace", "--draws", 40, "--q", 10, "--trees", 3, "--seed", 1)
+QUICK = ("--method", "subspace", "--rule", "probe", "--draws", 40, "--q", 10, "--trees", 3, "--seed", 1)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -135,6 +135,18 @@ def test_json_says_all_that_people_read(run: Any, table: Path) -> None:
     assert 0 < said["machine"]["peak_memory"] < 600_000_000
 
 
+def test_shadows_are_the_default_of_random_subspaces(run: Any, table: Path) -> None:
+    done = run("select", table.name, "--target", "sick", "--method", "subspace", "--q", 10, "--seed", 0)
+    assert done.code == 0, done.err
+    assert {"g3", "g7"} <= {line.split()[0] for line in done.out.splitlines() if "  confirmed  " in line}
+    assert "more important than" in done.out
+    assert ["column", "decision", "p", "q", "told"] in [line.split() for line in done.out.splitlines()]
+    said = json.loads(
+        run("select", table.name, "--target", "sick", "--method", "subspace", "--rule", "mirror", "--json").out
+    )
+    assert (said["against"], said["parameters"]["importance"]) == ("mirror", "permutation")
+
+
 def test_nothing_found_says_why(run: Any, tmp_path: Path) -> None:
     rng = np.random.default_rng(1)
     np.save(tmp_path / "n.npy", np.c_[rng.standard_normal((60, 8)), np.arange(60) % 2])
@@ -150,7 +162,7 @@ def test_a_regression_and_a_drop(run: Any, tmp_path: Path) -> None:
     x = rng.standard_normal((150, 10))
     np.save(tmp_path / "x.npy", x)
     np.save(tmp_path / "y.npy", 3 * x[:, 2] + rng.standard_normal(150))
-    done = run("select", "x.npy", "--target", "y.npy", "--drop", "x9", "--json", *QUICK[:4], "--seed", 0)
+    done = run("select", "x.npy", "--target", "y.npy", "--drop", "x9", "--json", *QUICK[:6], "--seed", 0)
     said = json.loads(done.out)
     assert (said["task"], said["n_columns"]) == ("regression", 9)
     assert "x2" in said["confirmed"]
@@ -179,7 +191,7 @@ def wait_for(path: Path, process: subprocess.Popen[str]) -> None:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_stopped_and_resumed_is_as_in_one_go(run: Any, table: Path, tmp_path: Path, number: int) -> None:
     run("ingest", table.name, "--target", "sick", "--out", "s.fern", "--quiet")
-    long = ("--method", "subspace", "--draws", 6000, "--q", 10, "--trees", 2, "--seed", 3)
+    long = ("--method", "subspace", "--rule", "probe", "--draws", 6000, "--q", 10, "--trees", 2, "--seed", 3)
     process = start(tmp_path, "select", "s.fern", "--out", "r", *long)
     wait_for(tmp_path / "r" / "checkpoint.npz", process)
     process.send_signal(number)
@@ -201,7 +213,7 @@ def test_stopped_and_resumed_is_as_in_one_go(run: Any, table: Path, tmp_path: Pa
 
 def test_killed_and_resumed_is_as_in_one_go(run: Any, table: Path, tmp_path: Path) -> None:
     run("ingest", table.name, "--target", "sick", "--out", "s.fern", "--quiet")
-    long = ("--method", "subspace", "--draws", 5000, "--q", 10, "--trees", 2, "--seed", 4)
+    long = ("--method", "subspace", "--rule", "probe", "--draws", 5000, "--q", 10, "--trees", 2, "--seed", 4)
     process = start(tmp_path, "select", "s.fern", "--out", "r", *long)
     wait_for(tmp_path / "r" / "checkpoint.npz", process)
     process.kill()
@@ -266,7 +278,16 @@ def test_a_moved_store_is_asked_for(run: Any, table: Path, tmp_path: Path) -> No
         (["t.csv", "--target", "sick", "--jobs", "-1"], "--jobs is -1; give a number of threads"),
         (["t.csv", "--target", "sick", "--seed", "-1"], "random_state is -1"),
         (["t.csv", "--target", "sick", "--max-features", "many"], "--max-features is 'many'; give a number"),
-        (["t.csv", "--target", "sick", "--method", "subspace", "--importance", "permutation"], "give max_samples=0.7"),
+        (
+            ["t.csv", "--target", "sick", "--method", "subspace", "--rule", "probe", "--importance", "permutation"],
+            "give max_samples=0.7",
+        ),
+        (
+            ["t.csv", "--target", "sick", "--method", "subspace", "--rule", "mirror", "--importance", "impurity"],
+            "use importance='permutation', or rule='shadow'",
+        ),
+        (["t.csv", "--target", "sick", "--method", "subspace", "--fdr", "0"], "fdr is 0.0; it is a rate"),
+        (["t.csv", "--target", "sick", "--rule", "probe"], "--rule is for random subspaces; add --method subspace"),
         (["t.csv", "--target", "sick", "--memory", "3MB"], "--memory 3.0 MB is too small"),
         (
             ["t.csv", "--target", "sick", "--columns", "flat", "--columns", "g1"],
@@ -328,6 +349,8 @@ def test_hostile_names_stay_text(run: Any, tmp_path: Path) -> None:
         "y",
         "--method",
         "subspace",
+        "--rule",
+        "probe",
         "--draws",
         20,
         "--seed",

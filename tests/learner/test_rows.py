@@ -75,3 +75,25 @@ def test_sizes_out_of_range(size: object) -> None:
 def test_more_rows_than_there_are(again: bool) -> None:
     with pytest.raises(ParameterError, match="max_samples is 6 and there are 5 rows; give at most that many"):
         RowSampling(again, 6).draw(5, 0, 1)
+
+
+GROUPS = np.repeat(np.arange(12), [1, 5, 2, 2, 8, 1, 3, 4, 4, 6, 2, 2]).astype(np.int32)
+
+
+@pytest.mark.parametrize("with_replacement", [False, True])
+@pytest.mark.parametrize("size", [0.5, 20])
+def test_rows_of_a_group_stay_together(with_replacement: bool, size: float) -> None:
+    order = np.random.default_rng(0).permutation(len(GROUPS))
+    groups = GROUPS[order]
+    seen = set()
+    for number in range(20):
+        drawn = RowSampling(with_replacement, size).draw(len(groups), 0, number, groups=groups)
+        assert drawn.grown is not None
+        assert (np.diff(drawn.grown) >= 0).all()
+        times = np.bincount(drawn.grown, minlength=len(groups))
+        for group in range(12):
+            assert len(set(times[groups == group].tolist())) == 1
+        assert drawn.left_out.tolist() == np.flatnonzero(times == 0).tolist()
+        assert np.unique(np.repeat(groups, times > 0)).size <= 6 or size == 20
+        seen.add(times.tobytes())
+    assert len(seen) > 10

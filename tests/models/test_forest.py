@@ -308,6 +308,7 @@ def test_as_accurate_as_extra_trees(load, n_deals: int) -> None:
     [
         ({"learner": "oak"}, "learner is 'oak'; it must be one of 'extra', 'cart', 'random'"),
         ({"rule": "coin"}, "rule is 'coin'; it must be one of 'probe', 'importance'"),
+        ({"rule": "shadow"}, "rule is 'shadow'; it must be one of 'probe', 'importance'"),
         ({"n_iter": 0}, "n_iter is 0; it must be an integer from 1 on"),
         ({"round_size": 2.0}, "round_size is 2.0; it must be an integer from 1 on"),
         ({"alpha": 1.5}, "alpha is 1.5; it is a share: give a number from 0 to 1"),

@@ -117,8 +117,8 @@ def test_evidence_grows_by_draws() -> None:
 
 
 def test_which_rule_needs_a_probe() -> None:
-    assert not ImportanceRule().needs_probe
-    assert ProbeRule().needs_probe
+    assert ImportanceRule().against == ""
+    assert ProbeRule().against == "probe"
 
 
 @pytest.mark.parametrize("share", [0, -0.1, 1.01, float("nan")])

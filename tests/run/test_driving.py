@@ -31,7 +31,7 @@ N_ROUNDS = 6
 def search() -> SubspaceSearch:
     table = make_madelon(120, 30, class_sep=3.0, random_state=2)
     store = fernwood.ingest(table.data, target=table.target)
-    fitting = SubspaceSettings(n_trees=1).fitting("classification")
+    fitting = SubspaceSettings(n_trees=1, rule="probe").fitting("classification")
     learner = TreeFits(store, candidates(store), store_target(store), fitting, 5)
     return SubspaceSearch(30, 10, 0.5, ProbeRule(3, 0.7), learner, 5, ROUND)
 

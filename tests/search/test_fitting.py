@@ -12,7 +12,7 @@ from fernwood.importance.trees import impurity_decrease
 from fernwood.learner.rows import RowSampling
 from fernwood.learner.settings import TreeSettings
 from fernwood.learner.target import store_target
-from fernwood.learner.trees import lay_out
+from fernwood.learner.trees import grow_on, lay_out
 from fernwood.search import fitting
 from fernwood.search.fitting import FitSettings, TreeFits
 from fernwood.store import Store
@@ -219,3 +219,45 @@ def test_importances_of_numbers_are_shares_of_their_variance(scale: float) -> No
     scores = fits(np.arange(5), 0)
     assert scores.importance.argmax() == 1
     assert scores.importance.sum() + scores.probe == pytest.approx(1, abs=1e-6)
+
+
+def test_rows_are_divided_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Trees grow on one part and the other in turn, whatever the draw; groups of rows stay in one part."""
+    groups = np.arange(60) // 4
+    settings = FitSettings(TREE, 3, RowSampling(size=0.5, once=True), "permutation", probe=False)
+    seen = []
+    monkeypatch.setattr(fitting, "grow_on", lambda *given: seen.append(given[2].tolist()) or grow_on(*given))
+    for draw in range(4):
+        fits(store_of(groups=groups), settings)(np.arange(12), draw)
+    assert len(seen) == 12
+    assert len({tuple(rows) for rows in seen}) == 2
+    assert seen[0] == seen[2] == seen[4]
+    assert sorted(seen[0] + seen[1]) == list(range(60))
+    assert not set(groups[seen[0]]) & set(groups[seen[1]])
+
+
+def test_all_groups_leave_no_rows_out() -> None:
+    settings = FitSettings(TREE, rows=RowSampling(size=0.9), importance="permutation")
+    with pytest.raises(ParameterError, match="which is all of the 3 groups of rows.*give fewer, or bootstrap=True"):
+        fits(store_of(groups=np.arange(60) % 3), settings)
+
+
+def test_shadows_take_part_in_every_draw_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two of every column, dealt among the rows that count; the same in all draws, whichever columns stand beside."""
+    weights = np.ones(60)
+    weights[:20] = 0
+    store = store_of(weights=weights)
+    seen = []
+    monkeypatch.setattr(fitting, "lay_out", lambda codes, *args: seen.append(codes.copy()) or lay_out(codes, *args))
+    settings = FitSettings(TREE, 2, probe=False, shadows=2)
+    scores = fits(store, settings)(np.array([1, 4, 6]), 0)
+    fits(store, settings)(np.array([4, 6, 8]), 1)
+    assert scores.shadows.shape == (2, 3)
+    assert scores.shadows.any()
+    first, second = (codes.reshape(3, 3, 60) for codes in seen)
+    np.testing.assert_array_equal(first[:, 1:], second[:, :2])
+    for copy in (1, 2):
+        np.testing.assert_array_equal(first[copy, :, :20], first[0, :, :20])
+        np.testing.assert_array_equal(np.sort(first[copy, :, 20:]), np.sort(first[0, :, 20:]))
+        assert (first[copy] != first[0]).any(axis=1).all()
+    assert (first[1] != first[2]).any(axis=1).all()

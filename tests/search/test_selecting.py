@@ -19,7 +19,7 @@ from fernwood.search.settings import SubspaceSettings
 from fernwood.store import Store
 
 MADELON = make_madelon(240, 60, class_sep=3.0, random_state=0)
-SMALL: dict[str, Any] = {"q": 15, "n_iter": 100, "n_trees": 3}
+SMALL: dict[str, Any] = {"q": 15, "n_iter": 100, "n_trees": 3, "rule": "probe"}
 RNG = np.random.default_rng(1)
 
 
@@ -274,7 +274,7 @@ def test_more_columns_than_there_are(store: Store) -> None:
         ({"n_iter": 0}, "n_iter is 0; it must be an integer from 1 on"),
         ({"n_iter": 2.0}, "n_iter is 2.0; it must be an integer"),
         ({"round_size": 0}, "round_size is 0; it must be an integer from 1 on"),
-        ({"rule": "x"}, "rule is 'x'; it must be one of 'probe', 'importance'"),
+        ({"rule": "x"}, "rule is 'x'; it must be one of 'shadow', 'mirror', 'probe', 'importance'"),
         ({"min_draws": -1}, "min_draws is -1; it must be an integer from 0 on"),
         ({"min_draws": 2.5}, "min_draws is 2.5; it must be an integer from 0 on"),
         ({"min_share": 0}, "min_share is 0; it is a share: give a number above 0"),

@@ -33,7 +33,7 @@ from fernwood.run.plan import plan_draws
 
 MADELON = make_madelon(200, 40, class_sep=3.0, random_state=0)
 X, Y = MADELON.data, MADELON.target
-SMALL: dict[str, Any] = {"q": 12, "n_iter": 60, "n_trees": 3, "random_state": 0}
+SMALL: dict[str, Any] = {"q": 12, "n_iter": 60, "n_trees": 3, "rule": "probe", "random_state": 0}
 
 
 def selector(**changes: Any) -> SubspaceSelector:
@@ -63,7 +63,8 @@ EXPECTED_TO_FAIL = {
 
 
 @parametrize_with_checks(
-    [SubspaceSelector(n_iter=30, min_share=0.5)], expected_failed_checks=lambda _: EXPECTED_TO_FAIL
+    [SubspaceSelector(n_iter=30, min_share=0.5, rule="probe"), SubspaceSelector()],
+    expected_failed_checks=lambda _: EXPECTED_TO_FAIL,
 )
 @pytest.mark.filterwarnings("ignore::fernwood.errors.FernwoodWarning")
 @pytest.mark.filterwarnings("ignore:No features were selected")
@@ -82,6 +83,15 @@ def test_what_is_fitted() -> None:
     np.testing.assert_array_equal(fitted.transform(X), X[:, fitted.support_])
     assert fitted.n_features_in_ == 40
     assert not hasattr(fitted, "feature_names_in_")
+
+
+def test_p_and_q_of_shadows() -> None:
+    fitted = SubspaceSelector(random_state=0).fit(X, X[:, 30] + X[:, 31] > 0)
+    assert {30, 31} <= set(np.flatnonzero(fitted.support_).tolist())
+    assert (fitted.qvalues_[fitted.support_] <= 0.05).all()
+    assert (fitted.pvalues_ <= fitted.qvalues_).all()
+    assert fitted.get_params()["n_iter"] == "auto"
+    assert not hasattr(selector().fit(X, Y), "pvalues_")
 
 
 def test_a_pipeline() -> None:
@@ -345,7 +355,9 @@ def told(progress):
     if progress.done == 20:
         print("here", flush=True)
         time.sleep(60)
-selector = SubspaceSelector(q=12, n_iter=60, n_trees=3, random_state=0, run_dir=sys.argv[1], n_jobs=2, progress=told)
+selector = SubspaceSelector(
+    q=12, n_iter=60, n_trees=3, rule="probe", random_state=0, run_dir=sys.argv[1], n_jobs=2, progress=told
+)
 try:
     selector.fit(table.data, table.target)
 except KeyboardInterrupt:

@@ -80,10 +80,10 @@ class SearchCommand:
     def _selection(self, store: Store, settings: Settings, seed: int, directory: RunDirectory | None) -> Selection:
         from fernwood.kernels.families import load_family
         from fernwood.kernels.ready import ensure_compiled
-        from fernwood.search.methods import method_of, select
+        from fernwood.search.methods import select
 
         keep_pandas_out()
-        family = "snowball" if method_of(settings) == "snowball" else "trees"
+        family = "snowball" if settings.method == "snowball" else "trees"
         ensure_compiled(family)
         load_family(family)
         # What is resident now (interpreter, libraries, compiled code) is part of what the user allows.

@@ -7,7 +7,7 @@ import tempfile
 from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Literal, cast
+from typing import Annotated, Any, Literal, cast
 
 import typer
 
@@ -19,7 +19,7 @@ from fernwood.errors import ParameterError, StoreError, shown
 _TASKS = Literal["classification", "regression"]
 _METHODS = Literal["snowball", "subspace"]
 _LEARNERS = Literal["extra", "cart", "random"]
-_RULES = Literal["probe", "importance"]
+_RULES = Literal["shadow", "mirror", "probe", "importance"]
 _IMPORTANCES = Literal["impurity", "out-of-sample", "permutation"]
 _SEARCHING, _TABLE = (
     "How to search with random subspaces (--method subspace)",
@@ -48,7 +48,7 @@ def select_command(
     target: Annotated[str, typer.Option(help="A column's name or position, or a file with one column.")] = "",
     memory: Annotated[str, _MEMORY] = "",
     method: Annotated[_METHODS, typer.Option(help="Every column in context, or random subspaces.")] = "snowball",
-    fdr: Annotated[float, typer.Option(help="Snowball: the false discovery rate.")] = 0.1,
+    fdr: Annotated[float, typer.Option(help="The false discovery rate, of every method that tests.")] = 0.1,
     given: Annotated[
         list[str] | None, typer.Option(help="Snowball: a covariate, in every context and no candidate; repeat it.")
     ] = None,
@@ -69,17 +69,31 @@ def select_command(
     transposed: Annotated[bool, _about_table("Text: features in rows.")] = False,
     clean_names: Annotated[bool, _about_table("Mend bad names instead of refusing them.")] = False,
     q: Annotated[int | None, _about_search("Columns in a draw; by default one in 80, at least 50.")] = None,
-    alpha: Annotated[float, _about_search("Share of a draw for columns found before; 0 is plain RS.")] = 0.5,
-    draws: Annotated[int | None, _about_search("Draws in all; by default 50 a column on average.")] = None,
-    trees: Annotated[int, _about_search("Trees on every draw; 1 is the paper's.")] = 10,
+    alpha: Annotated[
+        float | None, _about_search("Share of a draw for columns found before; 0 is plain RS, and 0.5 the default.")
+    ] = None,
+    carry: Annotated[
+        float | None, _about_search("Share of the columns found that a draw may hold; by default what suits the rule.")
+    ] = None,
+    draws: Annotated[
+        int | None, _about_search("Draws in all; by default until the answer stands, at most 50 a column on average.")
+    ] = None,
+    trees: Annotated[int | None, _about_search("Trees on every draw; 1 is the paper's, and 10 the default.")] = None,
     learner: Annotated[_LEARNERS, _about_search("How trees split: random thresholds, best ones, at random.")] = "extra",
     max_features: Annotated[str, _about_search("Columns looked at in a node: number, share, sqrt, log2.")] = "",
-    rule: Annotated[_RULES, _about_search("Found: above a random probe, or any importance at all.")] = "probe",
-    min_draws: Annotated[int, _about_search("Probe rule: more draws than this are needed.")] = 5,
+    max_depth: Annotated[int | None, _about_search("How deep trees grow; by default what suits the rule.")] = None,
+    rule: Annotated[
+        _RULES, _about_search("Found: above shadows or mirrored chance, at --fdr; above a probe; any importance.")
+    ] = "shadow",
+    min_draws: Annotated[int, _about_search("Columns need more draws than this to be confirmed.")] = 5,
     min_share: Annotated[float, _about_search("Probe rule: the share of draws above the probe.")] = 0.95,
     weighted: Annotated[bool, _about_search("Carry columns in proportion to their importance.")] = False,
-    importance: Annotated[_IMPORTANCES, _about_search("How columns are scored.")] = "impurity",
-    max_samples: Annotated[float | None, _about_search("The share of rows that a tree grows on.")] = None,
+    importance: Annotated[
+        _IMPORTANCES | None, _about_search("How columns are scored; by default what suits the rule.")
+    ] = None,
+    max_samples: Annotated[
+        float | None, _about_search("The share of rows that a tree grows on; by default what suits the rule.")
+    ] = None,
     round_size: Annotated[int, _about_search("Draws that see the same found columns.")] = 20,
 ) -> None:
     """Find the columns that matter.
@@ -93,30 +107,35 @@ def select_command(
     from fernwood.store import open_store
     from fernwood.store.manifest import is_store
 
+    adapting: dict[str, Any] = {
+        "alpha": alpha,
+        "carry": carry,
+        "n_iter": draws,
+        "n_trees": trees,
+        "max_features": _as_features(max_features),
+        "max_depth": max_depth,
+        "max_samples": max_samples,
+        "importance": importance,
+    }
     subspace = SubspaceSettings(
         q=q,
-        alpha=alpha,
-        n_iter=draws,
         rule=rule,
+        fdr=fdr,
         min_draws=min_draws,
         min_share=min_share,
         weighted=weighted,
         round_size=round_size,
-        n_trees=trees,
         learner=learner,
-        max_features=_as_features(max_features),
-        max_samples=max_samples,
-        importance=importance,
+        **{name: value for name, value in adapting.items() if value is not None},
     )
     settings = (
         subspace
         if method == "subspace"
         else SnowballSettings(fdr=fdr, max_contexts="auto" if max_contexts is None else max_contexts, given=given or ())
     )
-    if method != "subspace" and subspace != SubspaceSettings():
-        changed = next(
-            name for name in asdict(subspace) if getattr(subspace, name) != getattr(SubspaceSettings(), name)
-        )
+    plain = SubspaceSettings(fdr=fdr)
+    if method != "subspace" and subspace != plain:
+        changed = next(name for name in asdict(subspace) if getattr(subspace, name) != getattr(plain, name))
         raise ParameterError(f"{_option(changed)} is for random subspaces; add --method subspace, or leave it out")
     if method == "subspace" and given:
         raise ParameterError(f"--given {shown(given[0])} is for the snowball; leave out --method subspace, or --given")

@@ -20,6 +20,7 @@ def _compile_text() -> None:
 
 
 def _compile_trees() -> None:
+    from fernwood.kernels.dealing import deal_pieces, permute_codes
     from fernwood.kernels.drawing import deal_probe, draw_beside, draw_places, draw_weighted
     from fernwood.kernels.growing import grow_tree
     from fernwood.kernels.histograms import Target
@@ -41,6 +42,8 @@ def _compile_trees() -> None:
     draw_beside(state, 9, draw_places(state, 9, 2), 4)
     draw_weighted(state, np.ones(3), 2)
     deal_probe(state, np.zeros((2, 4), np.uint8), rows)
+    permute_codes(codes, np.ones(1, np.uint64), codes)
+    deal_pieces(codes, np.ones(1, np.uint64), np.arange(4), np.array([0, 2, 4]), np.array([0, 2]), codes.copy())
     shuffle(state, rows, 4)
     sample_with_replacement(state, 4, rows)
 

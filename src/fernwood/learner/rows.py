@@ -35,6 +35,8 @@ class RowSampling:
         Whether a row may be drawn again (bootstrap).
     size
         How many are drawn: a number, a share of the rows, or None for as many as there are.
+    once
+        Whether the rows are divided in two once and for all: one tree grows on those drawn, the next on the others.
 
     Examples
     --------
@@ -45,6 +47,7 @@ class RowSampling:
 
     with_replacement: bool = False
     size: int | float | None = None
+    once: bool = False
 
     def __post_init__(self) -> None:
         given: object = self.size
@@ -61,10 +64,12 @@ class RowSampling:
         whole = isinstance(self.size, float) and self.size == 1  # the integer 1 is one row
         return self.with_replacement or not (self.size is None or whole)
 
-    def draw(self, n_rows: int, seed: int, *address: int) -> DrawnRows:
-        """The rows at an address below a seed."""
+    def draw(self, n_rows: int, seed: int, *address: int, groups: NDArray[np.int32] | None = None) -> DrawnRows:
+        """The rows at an address below a seed; with `groups`, numbers from 0 on, those of one group stay together."""
         if not self.leaves_some_out:
             return DrawnRows(None, np.empty(0, np.int32))
+        if groups is not None:
+            return self._draw_groups(groups, seed, *address)
         size = self.number(n_rows)
         if self.with_replacement:
             grown = bootstrap(n_rows, seeds.state(seed, *address), size)
@@ -74,6 +79,16 @@ class RowSampling:
         kept = np.ones(n_rows, bool)
         kept[grown] = False
         return DrawnRows(grown, np.flatnonzero(kept).astype(np.int32))
+
+    def _draw_groups(self, groups: NDArray[np.int32], seed: int, *address: int) -> DrawnRows:
+        """All rows of the groups drawn, as often as their group was; the share of groups is that of rows."""
+        n_groups = int(groups.max()) + 1
+        share = self.number(len(groups)) / len(groups)
+        drawn = RowSampling(self.with_replacement, share).draw(n_groups, seed, *address)
+        times = np.bincount(np.arange(n_groups) if drawn.grown is None else drawn.grown, minlength=n_groups)[groups]
+        return DrawnRows(
+            np.repeat(np.arange(len(groups), dtype=np.int32), times), np.flatnonzero(times == 0).astype(np.int32)
+        )
 
     def number(self, n_rows: int) -> int:
         """How many rows are drawn of so many."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import warnings
 from abc import abstractmethod
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -21,6 +21,7 @@ from fernwood.budget import parse_size
 from fernwood.errors import FernwoodWarning
 from fernwood.estimator import TableEstimator, class_labels, fit_store, n_threads, new_table
 from fernwood.learner.many import vote
+from fernwood.learner.settings import one_of
 from fernwood.learner.target import store_target
 from fernwood.relevance.paper import ProbeRule
 from fernwood.search.selecting import prepare
@@ -118,7 +119,8 @@ class _SubspaceForest(TableEstimator):
 
     def _settings(self) -> SubspaceSettings:
         """What to do; a parameter outside its rule gets one sentence before any data is read."""
-        names = [name for name in SubspaceSettings.__dataclass_fields__ if hasattr(self, name)]
+        one_of("rule", self.rule, ("probe", "importance"))
+        names = [field.name for field in fields(SubspaceSettings) if hasattr(self, field.name)]
         settings = SubspaceSettings(**{name: getattr(self, name) for name in names}, n_trees=1)
         settings.fitting(self._task)
         # Nothing is carried with alpha=0, so that no probe is needed: trees then see exactly the draw.

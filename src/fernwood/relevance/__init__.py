@@ -4,5 +4,6 @@ from __future__ import annotations
 
 from fernwood.relevance.decision import Decision, Verdicts
 from fernwood.relevance.paper import Evidence, ImportanceRule, ProbeRule, Rule
+from fernwood.relevance.tested import MirrorRule, ShadowRule
 
-__all__ = ["Decision", "Evidence", "ImportanceRule", "ProbeRule", "Rule", "Verdicts"]
+__all__ = ["Decision", "Evidence", "ImportanceRule", "MirrorRule", "ProbeRule", "Rule", "ShadowRule", "Verdicts"]

@@ -5,11 +5,14 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 if TYPE_CHECKING:
-    import numpy as np
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
-__all__ = ["Decision", "Verdicts"]
+__all__ = ["Decision", "Verdicts", "first_that_holds"]
 
 
 class Decision(IntEnum):
@@ -39,3 +42,18 @@ class Verdicts(NamedTuple):
     decision: NDArray[np.uint8]
     reason: NDArray[np.uint8]
     reasons: tuple[str, ...]
+
+
+def first_that_holds(
+    cases: Sequence[NDArray[np.bool_]], decisions: Sequence[Decision], reasons: tuple[str, ...]
+) -> Verdicts:
+    """Verdicts by cases: the first that holds decides; where none does, the last decision and reason stand.
+
+    Examples
+    --------
+    >>> told = first_that_holds([np.array([True, False])], [Decision.CONFIRMED, Decision.REJECTED], ("yes", "no"))
+    >>> [told.reasons[place] for place in told.reason]
+    ['yes', 'no']
+    """
+    reason = np.select(cases, range(len(cases)), len(cases)).astype(np.uint8)
+    return Verdicts(np.array(decisions, np.uint8)[reason], reason, reasons)

@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, Protocol
 
 import numpy as np
 
 from fernwood.errors import ParameterError
-from fernwood.relevance.decision import Decision, Verdicts
+from fernwood.relevance.decision import Decision, first_that_holds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from numpy.typing import NDArray
 
-__all__ = ["Evidence", "ImportanceRule", "ProbeRule", "Rule"]
+    from fernwood.relevance.decision import Verdicts
+
+__all__ = ["NO_SHADOWS", "Against", "Evidence", "ImportanceRule", "ProbeRule", "Rule"]
+
+
+Against = Literal["", "probe", "shadows", "mirror"]
+"""What columns are compared with."""
+
+_ADVICE = "more rows, more trees a draw or a smaller q make weak columns visible"
+
+NO_SHADOWS: NDArray[np.float64] = np.empty((0, 0))
 
 
 class Evidence(NamedTuple):
@@ -26,16 +36,21 @@ class Evidence(NamedTuple):
     draws : int32 array; how often the column was drawn
     importance : float64 array; the sum of its importances over those draws
     wins : int32 array; in how many of them it was more important than the random probe
+    shadow : float64 array, shape (shadows of a column, columns); the sums of their importances over the same draws
     """
 
     draws: NDArray[np.int32]
     importance: NDArray[np.float64]
     wins: NDArray[np.int32]
+    shadow: NDArray[np.float64] = NO_SHADOWS
 
     @classmethod
-    def none(cls, n_columns: int) -> Evidence:
-        """Before the first draw."""
-        return cls(np.zeros(n_columns, np.int32), np.zeros(n_columns), np.zeros(n_columns, np.int32))
+    def none(cls, n_columns: int, n_shadows: int = 0) -> Evidence:
+        """Before the first draw, with so many shadows of every column."""
+        ints = np.int32
+        return cls(
+            np.zeros(n_columns, ints), np.zeros(n_columns), np.zeros(n_columns, ints), np.zeros((n_shadows, n_columns))
+        )
 
     def with_draws(self, draws: Iterable[tuple[NDArray[np.int64], NDArray[np.float64], float]]) -> Evidence:
         """The evidence with some draws added, in their order: the columns of each, their importances, the probe's."""
@@ -44,7 +59,14 @@ class Evidence(NamedTuple):
             counts[columns] += 1
             importance[columns] += scores
             wins[columns] += scores > probe
-        return Evidence(counts, importance, wins)
+        return Evidence(counts, importance, wins, self.shadow)
+
+    def with_shadows(self, draws: Iterable[tuple[NDArray[np.int64], NDArray[np.float64]]]) -> Evidence:
+        """The evidence with the shadows of some draws added: the columns of each, and their shadows' importances."""
+        shadow = self.shadow.copy()
+        for columns, scores in draws:
+            shadow[:, columns] += scores
+        return self._replace(shadow=shadow)
 
     def mean_importance(self, columns: NDArray[np.int64] | slice = slice(None)) -> NDArray[np.float64]:
         """The mean importance of columns over the draws they were in; 0 where there was none."""
@@ -54,15 +76,23 @@ class Evidence(NamedTuple):
 class Rule(Protocol):
     """Decides from the evidence of draws."""
 
-    @property
-    def needs_probe(self) -> bool:
-        """Whether a random probe takes part in every draw."""
+    against: ClassVar[Against]
+    """What columns are compared with; a probe, or shadows, take part in every draw."""
 
     def found(self, evidence: Evidence) -> NDArray[np.int64]:
         """F: the columns that later draws carry, in increasing order."""
 
+    def chances(self, evidence: Evidence) -> NDArray[np.float64] | None:
+        """The p of every column, of a rule that tests."""
+
+    def modelled(self, evidence: Evidence) -> NDArray[np.bool_] | None:
+        """Whose p comes from a model of the tail, of a rule that tests."""
+
     def judge(self, evidence: Evidence) -> Verdicts:
         """A decision about every column."""
+
+    def advice(self, evidence: Evidence) -> str:
+        """What would make weak columns visible."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,21 +105,28 @@ class ImportanceRule:
     array([0])
     """
 
-    @property
-    def needs_probe(self) -> bool:
-        """Whether a random probe takes part in every draw."""
-        return False
+    against: ClassVar[Against] = ""
 
     def found(self, evidence: Evidence) -> NDArray[np.int64]:
         """F, in increasing order."""
         return np.flatnonzero(evidence.importance > 0)
+
+    def chances(self, _: Evidence) -> None:
+        """None: columns are not tested."""
+
+    def modelled(self, _: Evidence) -> None:
+        """None: columns are not tested."""
+
+    def advice(self, _: Evidence) -> str:
+        """What would make weak columns visible."""
+        return _ADVICE
 
     def judge(self, evidence: Evidence) -> Verdicts:
         """A decision about every column."""
         found = evidence.importance > 0
         cases = [found, evidence.draws > 0]
         reasons = ("its importance is above zero", "its importance is zero", "never drawn")
-        return _verdicts(cases, [Decision.CONFIRMED, Decision.REJECTED, Decision.UNEXAMINED], reasons)
+        return first_that_holds(cases, [Decision.CONFIRMED, Decision.REJECTED, Decision.UNEXAMINED], reasons)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,20 +142,27 @@ class ProbeRule:
     least_draws: int = 5
     share: float = 0.95
 
+    against: ClassVar[Against] = "probe"
+
     def __post_init__(self) -> None:
         if not self.least_draws >= 0:
             raise ParameterError(f"min_draws is {self.least_draws!r}; it must be an integer from 0 on")
         if not 0 < self.share <= 1:
             raise ParameterError(f"min_share is {self.share!r}; it is a share: give a number above 0 and up to 1")
 
-    @property
-    def needs_probe(self) -> bool:
-        """Whether a random probe takes part in every draw."""
-        return True
-
     def found(self, evidence: Evidence) -> NDArray[np.int64]:
         """F, in increasing order."""
         return np.flatnonzero((evidence.draws > self.least_draws) & self._ahead(evidence))
+
+    def chances(self, _: Evidence) -> None:
+        """None: columns are not tested."""
+
+    def modelled(self, _: Evidence) -> None:
+        """None: columns are not tested."""
+
+    def advice(self, _: Evidence) -> str:
+        """What would make weak columns visible."""
+        return _ADVICE
 
     def judge(self, evidence: Evidence) -> Verdicts:
         """A decision about every column; one that is ahead after too few draws is tentative."""
@@ -132,14 +176,8 @@ class ProbeRule:
             f"above the probe in fewer than {share}",
             "never drawn",
         )
-        return _verdicts(cases, list(Decision), reasons)
+        return first_that_holds(cases, list(Decision), reasons)
 
     def _ahead(self, evidence: Evidence) -> NDArray[np.bool_]:
         # A quotient and not a product: eleven wins in twenty are 0.55, while 0.55 * 20 is above eleven in doubles.
         return np.asarray(evidence.wins / np.maximum(evidence.draws, 1) >= self.share)
-
-
-def _verdicts(cases: list[NDArray[np.bool_]], decisions: list[Decision], reasons: tuple[str, ...]) -> Verdicts:
-    """The first case that holds decides; where none does, the last decision and reason stand."""
-    reason = np.select(cases, range(len(cases)), len(cases)).astype(np.uint8)
-    return Verdicts(np.array(decisions, np.uint8)[reason], reason, reasons)

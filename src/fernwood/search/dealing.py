@@ -90,6 +90,10 @@ class Dealer:
         steps = np.rint(_STEPS * np.stack([share, together])).astype(np.int64)
         return np.asarray(steps[0] * 1000 + steps[1])
 
+    def addresses(self, checksums: NDArray[np.uint64], copies: NDArray[np.uint64]) -> NDArray[np.uint64]:
+        """Where the deals of some columns' shadows are drawn; a column has a shadow for every number of a copy."""
+        return np.asarray((checksums ^ self._key) + copies * _COPY)
+
     def __call__(
         self, codes: NDArray[np.uint8], checksums: NDArray[np.uint64], copies: NDArray[np.uint64]
     ) -> NDArray[np.uint8]:
@@ -101,7 +105,7 @@ class Dealer:
         checksums : of the columns, which are their addresses
         copies : which copy of its column a shadow is
         """
-        addresses = (checksums ^ self._key) + copies * _COPY
+        addresses = self.addresses(checksums, copies)
         if self._pieces is None:
             permute_codes(codes, addresses, codes)
             return codes

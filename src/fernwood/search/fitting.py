@@ -17,6 +17,7 @@ from fernwood.kernels.drawing import deal_probe
 from fernwood.learner.rows import DrawnRows, RowSampling
 from fernwood.learner.settings import TreeSettings, is_integer
 from fernwood.learner.trees import Tree, grow_on, lay_out
+from fernwood.search.dealing import Dealer
 from fernwood.search.subspace import Scores
 
 if TYPE_CHECKING:
@@ -53,6 +54,8 @@ class FitSettings:
         numbers all are shares of its variance.
     probe
         Whether a random probe takes part: one of the draw's columns with its values dealt anew to the rows.
+    shadows
+        How many shadows of every column take part: the column with its values dealt anew, in all draws alike.
     keep_trees
         Whether the trees come back with the scores.
     """
@@ -62,6 +65,7 @@ class FitSettings:
     rows: RowSampling = field(default_factory=RowSampling)
     importance: Importance = "impurity"
     probe: bool = True
+    shadows: int = 0
     keep_trees: bool = False
 
     def __post_init__(self) -> None:
@@ -104,21 +108,43 @@ class TreeFits:
         self._seed = seed
         # Rows of weight zero take no part: neither in a tree, nor in a score, nor in the probe.
         self._counted = np.flatnonzero(target.kernel.weights > 0).astype(np.int32)
+        self._some_counted = None if len(self._counted) == store.n_rows else self._counted
         self._scale = settings.n_trees * (1.0 if target.kernel.classes else _variance(target, self._counted))
-        rows, n_counted = settings.rows, len(self._counted)
-        if settings.importance != "impurity" and not rows.with_replacement and rows.number(n_counted) == n_counted:
+        self._groups = None
+        if store.groups is not None:
+            self._groups = np.unique(store.groups[self._counted], return_inverse=True)[1].astype(np.int32)
+        self._deal = Dealer(seed, groups=self._groups)
+        if settings.importance != "impurity":
+            self._check_left_out()
+        self._divided = self._drawn() if settings.rows.once else None
+
+    def _check_left_out(self) -> None:
+        rows, n_counted = self._settings.rows, len(self._counted)
+        n, what = (n_counted, "rows") if self._groups is None else (int(self._groups.max()) + 1, "groups of rows")
+        if not rows.with_replacement and round(rows.number(n_counted) / n_counted * n) == n:
             raise ParameterError(
-                f"max_samples is {rows.size!r}, which is all of the {n_counted} rows, and importance is "
-                f"{settings.importance!r}, which is measured on rows left out; give fewer, or bootstrap=True"
+                f"max_samples is {rows.size!r}, which is all of the {n} {what}, and importance is "
+                f"{self._settings.importance!r}, which is measured on rows left out; give fewer, or bootstrap=True"
             )
 
     def __call__(self, columns: NDArray[np.int64], draw: int) -> Scores:
-        """Importances of these columns, in the order given, and of the probe."""
-        probed = int(self._settings.probe)
-        codes = np.empty((len(columns) + probed, self._store.n_rows), np.uint8)
-        self._store.read(self._ids[columns], codes[: len(columns)])
+        """Importances of these columns, in the order given, of their shadows, and of the probe."""
+        n, probed = len(columns), int(self._settings.probe)
+        n_shadows = n * self._settings.shadows
+        codes = np.empty((n + n_shadows + probed, self._store.n_rows), np.uint8)
+        self._store.read(self._ids[columns], codes[:n])
         kinds, addresses = np.empty(len(codes), np.uint8), np.empty(len(codes), np.uint64)
-        kinds[: len(columns)], addresses[: len(columns)] = self._kinds[columns], self._checksums[columns]
+        kinds[:n], addresses[:n] = self._kinds[columns], self._checksums[columns]
+        for copy in range(self._settings.shadows):
+            here = slice(n * (copy + 1), n * (copy + 2))
+            copies = np.full(n, copy, np.uint64)
+            kinds[here], addresses[here] = kinds[:n], self._deal.addresses(addresses[:n], copies)
+            if self._some_counted is None:
+                codes[here] = self._deal(codes[:n].copy(), addresses[:n], copies)
+            else:
+                codes[here] = codes[:n]
+                part = np.ascontiguousarray(codes[:n, self._some_counted])
+                codes[here, self._some_counted] = self._deal(part, addresses[:n], copies)
         states = seeds.numbered_states(draw, self._settings.n_trees + probed, self._seed, _FIT)
         if probed:
             addresses[-1] = states[-1, 0]
@@ -133,12 +159,21 @@ class TreeFits:
             if self._settings.keep_trees:
                 trees.append(tree)
         total /= self._scale
-        return Scores(total[: len(columns)], float(total[-1]) if probed else 0.0, tuple(trees))
+        return Scores(
+            total[:n], float(total[-1]) if probed else 0.0, tuple(trees), total[n : n + n_shadows].reshape(-1, n)
+        )
 
     def _rows(self, draw: int, number: int) -> DrawnRows:
         if not self._settings.rows.leaves_some_out:
             return _ALL_ROWS
-        drawn = self._settings.rows.draw(len(self._counted), self._seed, _ROWS, draw, number)
+        if self._divided is None:
+            return self._drawn(draw, number)
+        grown, left_out = self._divided
+        turn = (draw * self._settings.n_trees + number) % 2
+        return self._divided if turn == 0 or grown is None else DrawnRows(left_out, grown)
+
+    def _drawn(self, *address: int) -> DrawnRows:
+        drawn = self._settings.rows.draw(len(self._counted), self._seed, _ROWS, *address, groups=self._groups)
         return DrawnRows(None if drawn.grown is None else self._counted[drawn.grown], self._counted[drawn.left_out])
 
     def _importance(

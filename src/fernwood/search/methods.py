@@ -14,26 +14,21 @@ if TYPE_CHECKING:
     from fernwood.search.selecting import Selection
     from fernwood.store.base import Store
 
-__all__ = ["Settings", "method_of", "select", "settings_of"]
+__all__ = ["Settings", "select", "settings_of"]
 
 Settings: TypeAlias = SnowballSettings | SubspaceSettings
 
-_SETTINGS: dict[str, type[Settings]] = {"snowball": SnowballSettings, "subspace": SubspaceSettings}
-
-
-def method_of(settings: Settings) -> str:
-    """The name of the method that takes such settings.
-
-    Examples
-    --------
-    >>> method_of(SnowballSettings())
-    'snowball'
-    """
-    return next(name for name, kind in _SETTINGS.items() if isinstance(settings, kind))
+_SETTINGS: dict[str, type[Settings]] = {kind.method: kind for kind in (SnowballSettings, SubspaceSettings)}
 
 
 def settings_of(method: str, entries: dict[str, Any]) -> Settings:
-    """The settings of a run, from what its manifest says."""
+    """The settings of a run, from what its manifest says.
+
+    Examples
+    --------
+    >>> settings_of("snowball", {"fdr": 0.2}).method
+    'snowball'
+    """
     if method not in _SETTINGS:
         raise ParameterError(
             f"the method {shown(method)} is not known here; use {' or '.join(_SETTINGS)}, or another Fernwood"

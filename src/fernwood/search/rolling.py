@@ -34,9 +34,8 @@ if TYPE_CHECKING:
     from fernwood.search.snowball import SnowballSettings, SnowballState
     from fernwood.store.base import Store
 
-__all__ = ["METHOD", "select_by_snowball"]
+__all__ = ["select_by_snowball"]
 
-METHOD = "snowball"
 _MOST_RELATED = 2000
 """Columns found, the best ones, that are compared with each other."""
 
@@ -93,7 +92,7 @@ def select_by_snowball(
     done = loop.progress(state)
     facts = Facts.of(
         store,
-        method=METHOD,
+        method=settings.method,
         n_usable=len(ids),
         n_draws=done.done,
         n_planned=done.total,

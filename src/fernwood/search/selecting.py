@@ -6,10 +6,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from fernwood.errors import ParameterError
 from fernwood.kernels.ready import ensure_compiled
 from fernwood.learner.many import group_size
 from fernwood.learner.target import store_target
 from fernwood.relevance.paper import Evidence
+from fernwood.relevance.shadows import false_discoveries
+from fernwood.relevance.tested import comparable
 from fernwood.result import Facts, result_of
 from fernwood.run.directory import versions
 from fernwood.run.driving import SearchProgress, drive
@@ -17,6 +20,7 @@ from fernwood.run.plan import plan_draws
 from fernwood.search.checks import check_table
 from fernwood.search.fitting import TreeFits
 from fernwood.search.subspace import SearchState, SubspaceSearch, start, step
+from fernwood.sources.base import Kind
 from fernwood.subspace.candidates import candidates
 from fernwood.subspace.sizes import checked_q
 
@@ -32,9 +36,10 @@ if TYPE_CHECKING:
     from fernwood.store.base import Store
     from fernwood.store.roles import Target
 
-__all__ = ["METHOD", "Selection", "SubspaceLoop", "select_by_subspaces"]
+__all__ = ["Selection", "SubspaceLoop", "select_by_subspaces"]
 
-METHOD = "subspace"
+_STANDS, _ROUNDS = 6, 5
+"""Draws a column, on average, and rounds without a change of F that end a search."""
 
 
 class Selection(NamedTuple):
@@ -91,20 +96,23 @@ def select_by_subspaces(
     (20, True)
     """
     prepared = prepare(store, settings, seed, n_threads=n_threads, memory=memory, held=held)
-    _, ids, search, n_draws = prepared
-    state, stopped_by = drive(SubspaceLoop(search, n_draws), directory, progress)
+    ids, search = prepared.ids, prepared.search
+    loop = SubspaceLoop(search, prepared.n_draws, settings.min_draws if settings.adapts else None)
+    state, stopped_by = drive(loop, directory, progress)
     facts = Facts.of(
         store,
-        method=METHOD,
+        method=settings.method,
         n_usable=len(ids),
         n_draws=state.n_draws,
-        n_planned=n_draws,
-        against="probe" if search.rule.needs_probe else "",
+        n_planned=loop.progress(state).total,
+        against=search.rule.against,
         seed=seed,
         parameters={**settings.to_json(), "q": search.q},
+        advice=search.rule.advice(state.evidence),
         versions=versions(),
     )
     evidence = state.evidence
+    chances = search.rule.chances(evidence)
     result = result_of(
         store,
         ids,
@@ -113,6 +121,9 @@ def select_by_subspaces(
         draws=evidence.draws,
         score=evidence.mean_importance(),
         wins=evidence.wins,
+        p=chances,
+        q=None if chances is None else false_discoveries(chances),
+        modelled=search.rule.modelled(evidence),
     )
     return Selection(result, stopped_by)
 
@@ -140,28 +151,36 @@ def prepare(
     target = check_table(store)
     ids = candidates(store)
     q = checked_q(settings.q, store.n_rows, len(ids))
+    if settings.rule == "mirror" and store.groups is not None:
+        raise ParameterError(
+            "rule is 'mirror', which does not keep groups of rows together; use 'shadow', or leave the groups out"
+        )
+    n_shadows = settings.shadows(len(ids))
     n_classes = max(len(target.classes), 1)
     plan = plan_draws(
         store.n_rows,
         store.n_columns,
         n_classes,
-        q,
+        q * (1 + n_shadows),
         settings.round_size,
         n_threads,
         memory,
         held=held,
     )
-    fitting = settings.fitting(target.task, keep_trees=keep_trees)
+    fitting = settings.fitting(target.task, n_shadows=n_shadows, keep_trees=keep_trees)
     ensure_compiled("trees")
+    kinds = comparable(store.kinds[ids] == Kind.CATEGORY, store.n_codes[ids], store.n_missing[ids])
     search = SubspaceSearch(
         n_columns=len(ids),
         q=q,
         alpha=settings.alpha,
-        rule=settings.make_rule(),
+        rule=settings.make_rule(kinds),
         learner=TreeFits(store, ids, store_target(store, settings.class_weight), fitting, seed),
         seed=seed,
         round_size=settings.round_size,
         weighted=settings.weighted,
+        carry=settings.carry,
+        n_shadows=n_shadows,
         n_threads=plan.n_threads,
         group=group_size(settings.round_size, q * store.n_rows * settings.n_trees, plan.n_threads),
     )
@@ -176,11 +195,16 @@ class SubspaceLoop:
     search
     n_draws
         When it is done.
+    min_draws
+        Where it is given, the search ends before that when its answer stands: every column was drawn more than
+        `min_draws` times, and F has been the same for five rounds, and for so many draws that a column was in six of
+        them on average.
     """
 
-    def __init__(self, search: SubspaceSearch, n_draws: int) -> None:
+    def __init__(self, search: SubspaceSearch, n_draws: int, min_draws: int | None = None) -> None:
         self._search = search
         self._n_draws = n_draws
+        self._min_draws = min_draws
 
     def start(self) -> SearchState:
         """Before the first draw."""
@@ -193,29 +217,45 @@ class SubspaceLoop:
     def progress(self, state: SearchState) -> SearchProgress:
         """How far it is."""
         examined = int(np.count_nonzero(state.evidence.draws))
+        total = state.n_draws if self._stands(state) else self._n_draws
         return SearchProgress(
-            "searching", state.n_draws, self._n_draws, "draws", len(state.found), examined, self._search.n_columns
+            "searching", state.n_draws, total, "draws", len(state.found), examined, self._search.n_columns
         )
+
+    def _stands(self, state: SearchState) -> bool:
+        if self._min_draws is None or state.evidence.draws.min() <= self._min_draws:
+            return False
+        unchanged = state.n_draws - state.changed
+        by_columns = unchanged * self._search.q >= _STANDS * self._search.n_columns
+        return by_columns and unchanged >= _ROUNDS * self._search.round_size
 
     def pack(self, state: SearchState) -> Mapping[str, NDArray[Any]]:
         """The state as named arrays; F follows from the evidence."""
-        return {"n_draws": np.array(state.n_draws), **state.evidence._asdict()}
+        return {
+            "n_draws": np.array(state.n_draws),
+            "changed": np.array(state.changed),
+            **state.evidence._asdict(),
+        }
 
     def unpack(self, arrays: Mapping[str, NDArray[Any]]) -> SearchState:
         """The state from a checkpoint."""
-        blank = Evidence.none(self._search.n_columns)._asdict()
+        blank = self.start().evidence._asdict()
         for name, like in blank.items():
             if arrays[name].shape != like.shape or arrays[name].dtype != like.dtype:
                 raise ValueError(f"the checkpoint's {name} are of another shape or type")
         evidence = Evidence(**{name: arrays[name] for name in blank})
-        made = arrays["n_draws"]
-        if made.shape != () or made.dtype.kind != "i" or not 0 <= made <= self._n_draws:
-            raise ValueError("the checkpoint's number of draws is none of this search")
-        n_draws = int(made)
+        n_draws = _whole(arrays["n_draws"], self._n_draws)
         if evidence.draws.sum(dtype=np.int64) != n_draws * self._search.q or evidence.draws.min() < 0:
             raise ValueError("the checkpoint's draws do not add up")
-        if not (np.isfinite(evidence.importance).all() and evidence.wins.min() >= 0):
-            raise ValueError("the checkpoint's scores or wins cannot be")
-        if (evidence.wins > evidence.draws).any():
-            raise ValueError("the checkpoint has more wins than draws")
-        return SearchState(n_draws, evidence, self._search.rule.found(evidence))
+        if not (np.isfinite(evidence.importance).all() and np.isfinite(evidence.shadow).all()):
+            raise ValueError("the checkpoint's scores cannot be")
+        if evidence.wins.min() < 0 or (evidence.wins > evidence.draws).any():
+            raise ValueError("the checkpoint's wins cannot be")
+        return SearchState(n_draws, evidence, self._search.rule.found(evidence), _whole(arrays["changed"], n_draws))
+
+
+def _whole(number: NDArray[Any], most: int) -> int:
+    """A number of draws from a checkpoint, up to so many."""
+    if number.shape != () or number.dtype.kind != "i" or not 0 <= number <= most:
+        raise ValueError("the checkpoint's number of draws is none of this search")
+    return int(number)

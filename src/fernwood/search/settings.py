@@ -4,27 +4,55 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 import numpy as np
 
 from fernwood.errors import ParameterError
 from fernwood.learner.rows import RowSampling
-from fernwood.learner.settings import TreeSettings, at_least, one_of
+from fernwood.learner.settings import TreeSettings, at_least, is_integer, one_of
 from fernwood.relevance.paper import ImportanceRule, ProbeRule, Rule
+from fernwood.relevance.tested import MirrorRule, ShadowRule, check_fdr
 from fernwood.search.fitting import FitSettings, Importance
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Criterion", "RuleName", "SubspaceSettings"]
+    from numpy.typing import NDArray
 
-RuleName = Literal["probe", "importance"]
+__all__ = ["AUTO", "Criterion", "RuleName", "SubspaceSettings"]
+
+RuleName = Literal["shadow", "mirror", "probe", "importance"]
 Criterion = Literal["gini", "entropy", "variance"]
 LearnerName = Literal["extra", "cart", "random"]
 
+AUTO: Any = "auto"
+"""Of a parameter: what suits the rule. Settings hold what it came to, never the word itself, but for `n_iter`."""
+
+_PAPER = {
+    "alpha": 0.5,
+    "carry": 1.0,
+    "n_iter": None,
+    "n_trees": 10,
+    "max_features": None,
+    "max_depth": None,
+    "importance": "impurity",
+}
+_TESTING = {**_PAPER, "carry": 0.4, "n_iter": AUTO, "max_depth": 6}
+_SUITS: dict[str, dict[str, Any]] = {
+    "probe": _PAPER,
+    "importance": _PAPER,
+    "shadow": _TESTING,
+    "mirror": {**_TESTING, "importance": "permutation"},
+}
+_FEWEST_SHADOWS = 200
+_SAMPLED, _DIVIDED = 0.7, 0.5
+"""Shares of rows that trees grow on, where some must be left out: drawn for every tree, or once for `mirror`."""
+
 _DRAWS_A_COLUMN = 50
-"""How often a column is drawn, on average, where the number of draws is not given."""
+"""How often a column is drawn, on average, where the number of draws is not given; at most, where it adapts."""
+_ROUNDS = 20
+"""Rounds that a search that adapts may make in any case, which matters for few columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +65,19 @@ class SubspaceSettings:
         Columns in a draw; None follows from the table, see `fernwood.subspace.sizes`.
     alpha
         Share of a draw for columns found before; 0 is the random subspace method.
+    carry
+        Share of the columns found before that a draw may hold.
     n_iter
-        Draws in all; None makes so many that a column is drawn 50 times on average.
+        Draws in all; None makes so many that a column is drawn 50 times on average, and "auto" stops before that, as
+        `fernwood.search.selecting.SubspaceLoop` says.
     rule
-        `probe`: found are columns drawn more than `min_draws` times and above a random probe in at least `min_share`
-        of their draws; `importance`: any importance above zero, as in the paper's Algorithm 1.
+        `shadow` and `mirror` test columns at a false discovery rate, see `fernwood.relevance.tested`; `probe`: found
+        are columns drawn more than `min_draws` times and above a random probe in at least `min_share` of their draws;
+        `importance`: any importance above zero, as in the paper's Algorithm 1.
+    fdr
+        The false discovery rate of the rules that test.
     min_draws, min_share
-        L and β of the probe rule.
+        L and β of the probe rule. Rules that test confirm no column that was drawn `min_draws` times or fewer.
     weighted
         Whether columns found are carried in proportion to their mean importance.
     round_size
@@ -54,66 +88,121 @@ class SubspaceSettings:
         How trees grow, see `fernwood.learner.settings.TreeSettings`; the criterion is `gini` for classes and `variance`
         for numbers by default.
     bootstrap, max_samples
-        Rows that a tree grows on: drawn with replacement or not, and how many; by default all.
+        Rows that a tree grows on: drawn with replacement or not, and how many; by default all. With the rule `mirror`
+        they are drawn once: trees grow on them and on the others in turn.
     importance
         How columns are scored, see `fernwood.search.fitting.FitSettings`.
     class_weight
         A weight for every class, or ``"balanced"``.
 
+    Notes
+    -----
+    "auto" is, with the rules `probe` and `importance`, the paper's: alpha 0.5, carry 1, n_iter None, 10 trees, and
+    neither `max_features` nor `max_depth` nor `max_samples` set. With `shadow` and `mirror`, draws carry a random 0.4
+    of the columns found, trees are 6 deep, and the search ends when the answer stands. The importance is `impurity`,
+    with `mirror` `permutation`. Where one needs rows left out, trees grow on 0.7 of them, drawn for every tree; with
+    `mirror` on one half of the rows and the other in turn, divided once.
+
     Examples
     --------
-    >>> SubspaceSettings().draws(n_columns=20_000, q=250)
-    4000
+    >>> SubspaceSettings().draws(n_columns=20_000, q=250), SubspaceSettings(rule="mirror").max_samples
+    (4000, 0.5)
     """
 
+    method: ClassVar[str] = "subspace"
+
     q: int | None = None
-    alpha: float = 0.5
-    n_iter: int | None = None
-    rule: RuleName = "probe"
+    rule: RuleName = "shadow"
+    fdr: float = 0.1
+    alpha: float = AUTO
+    carry: float = AUTO
+    n_iter: int | Literal["auto"] | None = AUTO
     min_draws: int = 5
     min_share: float = 0.95
     weighted: bool = False
     round_size: int = 20
-    n_trees: int = 10
+    n_trees: int = AUTO
     learner: LearnerName = "extra"
     criterion: Criterion | None = None
-    max_features: int | float | Literal["sqrt", "log2"] | None = None
-    max_depth: int | None = None
+    max_features: int | float | Literal["sqrt", "log2"] | None = AUTO
+    max_depth: int | None = AUTO
     min_samples_leaf: int = 1
     min_samples_split: int = 2
     categories: Literal["multiway", "subset"] = "multiway"
     bootstrap: bool = False
-    max_samples: int | float | None = None
-    importance: Importance = "impurity"
+    max_samples: int | float | None = AUTO
+    importance: Importance = AUTO
     class_weight: Mapping[Any, float] | Literal["balanced"] | None = None
 
     def __post_init__(self) -> None:
-        alpha: object = self.alpha
-        if not (isinstance(alpha, (int, float, np.number)) and 0 <= alpha <= 1):
-            raise ParameterError(f"alpha is {self.alpha!r}; it is a share: give a number from 0 to 1")
-        if self.n_iter is not None:
-            at_least("n_iter", self.n_iter, 1)
+        one_of("rule", self.rule, get_args(RuleName))
+        self._settle()
+        for name in ("alpha", "carry"):
+            share: object = getattr(self, name)
+            if not (isinstance(share, (int, float, np.number)) and 0 <= share <= 1):
+                raise ParameterError(f"{name} is {share!r}; it is a share: give a number from 0 to 1")
+        if not (self.n_iter is None or self.adapts):
+            at_least("n_iter", self.n_iter, 1, ", 'auto' or None")
+        check_fdr(self.fdr)
         at_least("round_size", self.round_size, 1)
         at_least("min_draws", self.min_draws, 0)
         one_of("learner", self.learner, get_args(LearnerName))
-        one_of("rule", self.rule, get_args(RuleName))
         if self.criterion is not None:
             one_of("criterion", self.criterion, get_args(Criterion))
         for name in ("weighted", "bootstrap"):
             if not isinstance(getattr(self, name), (bool, np.bool_)):
                 raise ParameterError(f"{name} is {getattr(self, name)!r}; give True or False")
+        if self.rule == "mirror" and self.importance in ("impurity", "out-of-sample"):
+            raise ParameterError(
+                f"rule is 'mirror' and importance is {self.importance!r}, which chance does not make as negative as "
+                "positive; use importance='permutation', or rule='shadow'"
+            )
+        if self.rule == "mirror" and self.bootstrap:
+            raise ParameterError(
+                "bootstrap is True and rule is 'mirror', which holds only where rows are divided once for all trees; "
+                "leave bootstrap out, or use rule='shadow'"
+            )
         self.make_rule()
         self.fitting("regression" if self.criterion == "variance" else "classification")
 
-    def make_rule(self) -> Rule:
-        """The rule that decides what is found."""
-        return ImportanceRule() if self.rule == "importance" else ProbeRule(self.min_draws, self.min_share)
+    def _settle(self) -> None:
+        """Put what suits the rule in the place of "auto"."""
+        for name, value in _SUITS[self.rule].items():
+            if _is_auto(getattr(self, name)):
+                object.__setattr__(self, name, value)
+        if _is_auto(self.max_samples):
+            drawn = _SAMPLED if self.rule == "shadow" and self.importance != "impurity" and not self.bootstrap else None
+            object.__setattr__(self, "max_samples", _DIVIDED if self.rule == "mirror" else drawn)
+
+    def make_rule(self, kinds: NDArray[np.int64] | None = None) -> Rule:
+        """The rule that decides what is found; `kinds` say which columns can be compared with each other."""
+        match self.rule:
+            case "shadow":
+                return ShadowRule(self.fdr, self.min_draws, kinds)
+            case "mirror":
+                return MirrorRule(self.fdr, self.min_draws, kinds)
+            case "probe":
+                return ProbeRule(self.min_draws, self.min_share)
+            case "importance":
+                return ImportanceRule()
+
+    @property
+    def adapts(self) -> bool:
+        """Whether the search ends by itself when its answer stands."""
+        return _is_auto(self.n_iter)
 
     def draws(self, n_columns: int, q: int) -> int:
-        """How many draws there are, for so many usable columns."""
-        return self.n_iter or math.ceil(_DRAWS_A_COLUMN * n_columns / q)
+        """How many draws there are at most, for so many usable columns."""
+        if is_integer(self.n_iter):
+            return self.n_iter
+        usual = math.ceil(_DRAWS_A_COLUMN * n_columns / q)
+        return max(usual, _ROUNDS * self.round_size) if self.adapts else usual
 
-    def fitting(self, task: str, *, keep_trees: bool = False) -> FitSettings:
+    def shadows(self, n_columns: int) -> int:
+        """How many shadows of every column take part: one, but so many that there are 200 in all; none without need."""
+        return max(1, -(-_FEWEST_SHADOWS // n_columns)) if self.rule == "shadow" else 0
+
+    def fitting(self, task: str, *, n_shadows: int = 0, keep_trees: bool = False) -> FitSettings:
         """How a draw is fitted, for a target of classes or numbers."""
         default: Criterion = "variance" if task == "regression" else "gini"
         criterion = self.criterion or default
@@ -129,9 +218,16 @@ class SubspaceSettings:
             self.min_samples_split,
             self.categories,
         )
-        rows = RowSampling(self.bootstrap, self.max_samples)
-        probe = self.make_rule().needs_probe
-        return FitSettings(tree, self.n_trees, rows, self.importance, probe, keep_trees)
+        rows = RowSampling(self.bootstrap, self.max_samples, once=self.rule == "mirror")
+        return FitSettings(
+            tree,
+            self.n_trees,
+            rows,
+            self.importance,
+            probe=self.rule == "probe",
+            shadows=n_shadows,
+            keep_trees=keep_trees,
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Plain values; class weights as a list of pairs, since keys of JSON are text."""
@@ -147,6 +243,10 @@ class SubspaceSettings:
         if isinstance(given.get("class_weight"), list):
             given["class_weight"] = dict(given["class_weight"])
         return cls(**given)
+
+
+def _is_auto(value: object) -> bool:
+    return isinstance(value, str) and value == AUTO
 
 
 def _plain(value: Any) -> Any:

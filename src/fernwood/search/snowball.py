@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from fernwood import seeds
 from fernwood.errors import ParameterError
 from fernwood.learner.contexts import draw_exploring_ferns, draw_ferns, without_context
 from fernwood.relevance.shadows import combined, false_discoveries, tail_chances
+from fernwood.relevance.tested import check_fdr
 from fernwood.run.driving import SearchProgress
 from fernwood.search.evidence import Awake, ContextEvidence
 from fernwood.search.exploration import Exploration
@@ -77,6 +78,8 @@ class SnowballSettings:
         Covariates, by name or position: in every context, and no candidates.
     """
 
+    method: ClassVar[str] = "snowball"
+
     fdr: float = 0.1
     n_contexts: int = 128
     max_waves: int = 12
@@ -86,9 +89,7 @@ class SnowballSettings:
     given: Sequence[str | int] = ()
 
     def __post_init__(self) -> None:
-        fdr: object = self.fdr
-        if not (isinstance(fdr, (int, float, np.number)) and 0 < fdr < 1):
-            raise ParameterError(f"fdr is {self.fdr!r}; it is a rate: give a number between 0 and 1, such as 0.1")
+        check_fdr(self.fdr)
         for name in ("n_contexts", "max_waves", "n_idle", "n_confirming"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:

@@ -13,7 +13,7 @@ import numpy as np
 
 from fernwood import seeds
 from fernwood.learner.many import in_order
-from fernwood.relevance.paper import Evidence
+from fernwood.relevance.paper import NO_SHADOWS, Evidence
 from fernwood.subspace.sequential import draw_subspace
 
 if TYPE_CHECKING:
@@ -28,11 +28,12 @@ _DRAWS = 0  # the address of draws below the seed
 
 
 class Scores(NamedTuple):
-    """What one fit says: an importance for every column of the draw, that of the random probe, the trees."""
+    """What one fit says: importances of the columns of the draw, of the random probe, and of shadows; the trees."""
 
     importance: NDArray[np.float64]
     probe: float
     trees: tuple[Tree, ...] = ()
+    shadows: NDArray[np.float64] = NO_SHADOWS
 
 
 class Learner(Protocol):
@@ -62,6 +63,8 @@ class SubspaceSearch(NamedTuple):
     seed : below which every draw has its address
     round_size : draws that see the same F
     weighted : whether columns of F are carried in proportion to their mean importance
+    carry : the share of F that a draw may carry
+    n_shadows : of every column, that its fits score beside it
     n_threads, group : draws fitted side by side, and handed to a thread together; the answer depends on neither
     """
 
@@ -73,21 +76,24 @@ class SubspaceSearch(NamedTuple):
     seed: int
     round_size: int = 1
     weighted: bool = False
+    carry: float = 1.0
+    n_shadows: int = 0
     n_threads: int = 1
     group: int = 1
 
 
 class SearchState(NamedTuple):
-    """All that the next round needs: draws made, the evidence, and F."""
+    """All that the next round needs: draws made, the evidence, F, and how many draws were made when F last changed."""
 
     n_draws: int
     evidence: Evidence
     found: NDArray[np.int64]
+    changed: int = 0
 
 
 def start(search: SubspaceSearch) -> SearchState:
     """Before the first draw: no evidence, nothing found."""
-    return SearchState(0, Evidence.none(search.n_columns), np.empty(0, np.int64))
+    return SearchState(0, Evidence.none(search.n_columns, search.n_shadows), np.empty(0, np.int64))
 
 
 def fit_round(search: SubspaceSearch, state: SearchState, most: int | None = None) -> list[Draw]:
@@ -99,7 +105,7 @@ def fit_round(search: SubspaceSearch, state: SearchState, most: int | None = Non
 
     def fit(number: int) -> Draw:
         here = seeds.numbered_states(number, 1, search.seed, _DRAWS)[0]
-        columns = draw_subspace(search.n_columns, state.found, search.q, search.alpha, here, weights)
+        columns = draw_subspace(search.n_columns, state.found, search.q, search.alpha, here, weights, search.carry)
         return Draw(number, columns, search.learner(columns, number))
 
     return list(in_order(fit, range(state.n_draws, state.n_draws + size), search.n_threads, search.group))
@@ -108,7 +114,11 @@ def fit_round(search: SubspaceSearch, state: SearchState, most: int | None = Non
 def decide(search: SubspaceSearch, state: SearchState, draws: list[Draw]) -> SearchState:
     """The evidence of a round added in the order of its draws, and F decided anew."""
     evidence = state.evidence.with_draws((draw.columns, *draw.scores[:2]) for draw in draws)
-    return SearchState(state.n_draws + len(draws), evidence, search.rule.found(evidence))
+    if search.n_shadows:
+        evidence = evidence.with_shadows((draw.columns, draw.scores.shadows) for draw in draws)
+    found, n_draws = search.rule.found(evidence), state.n_draws + len(draws)
+    changed = state.changed if np.array_equal(found, state.found) else n_draws
+    return SearchState(n_draws, evidence, found, changed)
 
 
 def step(search: SubspaceSearch, state: SearchState, most: int | None = None) -> SearchState:

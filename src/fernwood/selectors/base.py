@@ -17,7 +17,7 @@ from fernwood.errors import ParameterError
 from fernwood.estimator import TableEstimator, fit_store, n_threads
 from fernwood.run.directory import RunDirectory, RunManifest
 from fernwood.run.view import ProgressView
-from fernwood.search.methods import method_of, select
+from fernwood.search.methods import select
 from fernwood.store.base import Store
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class SearchSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         with ExitStack() as stack:
             directory = None
             if self.run_dir is not None:
-                manifest = RunManifest(method_of(settings), settings.to_json(), seed, store.fingerprint, store="")
+                manifest = RunManifest(settings.method, settings.to_json(), seed, store.fingerprint, store="")
                 directory = RunDirectory.of_memory(Path(self.run_dir), manifest)
                 stack.enter_context(directory.working())
             result, stopped_by = select(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Literal
 
 from fernwood.search.settings import SubspaceSettings
@@ -21,44 +22,64 @@ if TYPE_CHECKING:
 __all__ = ["SubspaceSelector"]
 
 # Every parameter of the settings, which have the same names here and there.
-_SETTINGS = tuple(SubspaceSettings.__dataclass_fields__)
+_SETTINGS = tuple(field.name for field in fields(SubspaceSettings))
 
 
 class SubspaceSelector(SearchSelector):
     """Select columns by trees on random subspaces, columns already found being carried into later draws (SRS).
 
     A draw holds `q` columns: up to a share `alpha` of them are columns found before, the others are drawn among all.
-    Trees grow on the draw and a random probe, and say how important every column is. Found are the columns that beat
-    the probe again and again. With ``alpha=0`` this is the random subspace method (RS).
+    Trees grow on the draw and on the shadows of its columns, their values dealt anew to the rows, and say how important
+    each is. Found are the columns that are more important than shadows, at a false discovery rate. With ``alpha=0``
+    this is the random subspace method (RS); with ``rule="probe"``, the paper's.
 
     Parameters
     ----------
     q : int, optional
         Columns in a draw; by default one in 80, at least 50.
-    alpha : float
-        Share of a draw for columns found before.
-    n_iter : int, optional
-        Draws in all; by default so many that a column is drawn 50 times on average.
+    alpha : float or "auto"
+        Share of a draw for columns found before; "auto" is 0.5.
+    max_features : int, float, {"sqrt", "log2"}, None or "auto"
+        Columns of the draw looked at in a node; None and "auto" are all.
     learner : {"extra", "cart", "random"}
         One random threshold a column, the best threshold, or totally randomized trees.
-    max_features : int, float, {"sqrt", "log2"} or None
-        Columns of the draw looked at in a node; None is all.
-    rule : {"probe", "importance"}
-        `probe`: above a random probe in at least `min_share` of more than `min_draws` draws. `importance`: any
-        importance above zero, as the paper's algorithm has it for infinitely many rows.
-    min_draws, min_share : int, float
-        L and β of the probe rule.
+    n_iter : int, None or "auto"
+        Draws in all; None makes so many that a column is drawn 50 times on average. With "auto", the rules `shadow` and
+        `mirror` end when every column was drawn more than `min_draws` times, and the columns found have been the same
+        for six draws a column and five rounds; at the latest after 50 draws a column, or 20 rounds.
+    rule : {"shadow", "mirror", "probe", "importance"}
+        `shadow`: more important than shadows. `mirror`: a permutation importance farther above zero than chance puts
+        others below it; trees grow on one half of the rows and are judged on the other. `probe`: above a
+        random probe in at least `min_share` of more than `min_draws` draws. `importance`: any importance above zero, as
+        the paper's algorithm has it for infinitely many rows.
+    fdr : float
+        The false discovery rate of `shadow` and `mirror`: how large a share of the confirmed columns may be false, on
+        average.
+    carry : float or "auto"
+        Share of the columns found that a draw may hold, a random one in every draw, so that columns that tell the same
+        do not hide each other; "auto" is 0.4 with `shadow` and `mirror`, and otherwise 1.
+    min_draws : int
+        Columns drawn this often or less are not confirmed.
+    min_share : float
+        Of the probe rule: in what share of its draws a column must be above the probe.
     weighted : bool
         Carry columns in proportion to their mean importance instead of evenly.
     round_size : int
         Draws that see the same found columns, and can run side by side; 1 is the paper's sequence exactly.
-    n_trees : int
-        Trees on every draw; the paper's is 1, more make the comparison with the probe sharper.
-    importance : {"impurity", "out-of-sample", "permutation"}
-        How columns are scored; the last two need rows left out by `bootstrap` or `max_samples`.
+    n_trees : int or "auto"
+        Trees on every draw; the paper's is 1, more make comparisons sharper, and "auto" is 10.
+    importance : {"impurity", "out-of-sample", "permutation", "auto"}
+        How columns are scored; "auto" is `impurity`, and `permutation` with the rule `mirror`. The last two need rows
+        left out by `bootstrap` or `max_samples`.
+    max_depth : int, None or "auto"
+        How deep trees grow; None is without limit, and "auto" is 6 with `shadow` and `mirror`, otherwise None.
+    max_samples : int, float, None or "auto"
+        Rows that a tree grows on, a number or a share; None is all. "auto" is 0.7 where `shadow` measures an importance
+        on rows left out, otherwise None. With `mirror`, rows are divided once, by "auto" in halves, and trees grow on
+        one part and the other in turn. Rows of one group are drawn together.
     criterion : {"gini", "entropy", "variance"}, optional
         By default `gini` for classes and `variance` for numbers.
-    max_depth, min_samples_leaf, min_samples_split, categories, bootstrap, max_samples, class_weight
+    min_samples_leaf, min_samples_split, categories, bootstrap, class_weight
         As in scikit-learn's forests; `categories` is `multiway` or `subset`.
     task : {"classification", "regression"}, optional
         What the target asks for, where the rules of `fernwood.ingest` guess wrong.
@@ -75,7 +96,9 @@ class SubspaceSelector(SearchSelector):
     Attributes
     ----------
     support_ : bool array; the columns that are confirmed
-    tentative_ : bool array; columns ahead of the probe after too few draws
+    tentative_ : bool array; columns that are ahead, but barely, or after too few draws
+    pvalues_, qvalues_ : float64 arrays, of `shadow` and `mirror`; the chance of such an importance for a column that
+        says nothing, and the smallest false discovery rate at which the column is found
     importances_ : float64 array; mean importance over the draws a column was in
     ranking_ : int array; 1 for confirmed columns, then 2, 3, … from the best of the others
     result_ : Result; the decision table
@@ -84,12 +107,16 @@ class SubspaceSelector(SearchSelector):
     Notes
     -----
     Ctrl-C ends `fit` after the last whole round; the attributes then hold the best answer so far, and the interrupt
-    goes on to the caller. No p-values: the probe rule has no stated error rate.
+    goes on to the caller. Columns are confirmed at half of `fdr`, since every round is one more look at the same rows.
+    The rules `probe` and `importance` have no p-values, and no stated error rate.
 
     References
     ----------
     A. Sutera, C. Châtel, G. Louppe, L. Wehenkel, P. Geurts (2018). Random subspace with trees for feature selection
     under memory constraints. AISTATS.
+
+    S. Janitza, E. Celik, A.-L. Boulesteix (2018). A computationally fast variable importance test for random forests
+    for high-dimensional data. Advances in Data Analysis and Classification 12.
 
     Examples
     --------
@@ -99,31 +126,35 @@ class SubspaceSelector(SearchSelector):
     >>> selector = SubspaceSelector(random_state=0).fit(table.data, table.target)
     >>> bool(selector.support_[:5].any()), selector.transform(table.data).shape[0]
     (True, 300)
+    >>> bool((selector.qvalues_[selector.support_] <= 0.05).all())
+    True
     """
 
     def __init__(
         self,
         q: int | None = None,
         memory: int | str | None = None,
-        alpha: float = 0.5,
-        max_features: float | Literal["sqrt", "log2"] | None = None,
+        alpha: float | Literal["auto"] = "auto",
+        max_features: float | Literal["sqrt", "log2", "auto"] | None = "auto",
         learner: Literal["extra", "cart", "random"] = "extra",
-        n_iter: int | None = None,
-        rule: RuleName = "probe",
+        n_iter: int | Literal["auto"] | None = "auto",
+        rule: RuleName = "shadow",
+        fdr: float = 0.1,
         *,
+        carry: float | Literal["auto"] = "auto",
         min_draws: int = 5,
         min_share: float = 0.95,
         weighted: bool = False,
         round_size: int = 20,
-        n_trees: int = 10,
-        importance: Importance = "impurity",
+        n_trees: int | Literal["auto"] = "auto",
+        importance: Importance | Literal["auto"] = "auto",
         criterion: Criterion | None = None,
-        max_depth: int | None = None,
+        max_depth: int | Literal["auto"] | None = "auto",
         min_samples_leaf: int = 1,
         min_samples_split: int = 2,
         categories: Literal["multiway", "subset"] = "multiway",
         bootstrap: bool = False,
-        max_samples: float | None = None,
+        max_samples: float | Literal["auto"] | None = "auto",
         class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
         task: Task | None = None,
         n_jobs: int | None = None,
@@ -138,6 +169,8 @@ class SubspaceSelector(SearchSelector):
         self.learner = learner
         self.n_iter = n_iter
         self.rule = rule
+        self.fdr = fdr
+        self.carry = carry
         self.min_draws = min_draws
         self.min_share = min_share
         self.weighted = weighted

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,11 +23,13 @@ def draw_subspace(
     alpha: float,
     state: NDArray[np.uint64],
     weights: NDArray[np.float64] | None = None,
+    carry: float = 1.0,
 ) -> NDArray[np.int64]:
     """One draw of step 2(a) of Algorithm 1 (Sutera et al. 2018).
 
     R is a subset of min(⌊αq⌋, |F|) columns of F drawn without replacement, C one of q − |R| columns that are not in R,
-    among which the rest of F may come up again. With α = 0 this is the random subspace method.
+    among which the rest of F may come up again. With α = 0 this is the random subspace method. With `carry` below 1, R
+    has at most that share of F, rounded up.
 
     Parameters
     ----------
@@ -42,6 +45,8 @@ def draw_subspace(
         From `fernwood.seeds.state`, at the draw's address; it is not changed.
     weights : float64 array, one for every column of F, optional
         R is drawn in proportion to these instead of evenly; columns of weight zero are not carried.
+    carry
+        The share of F that R may hold: below 1, columns that tell the same do not always meet in a draw.
 
     Returns
     -------
@@ -63,7 +68,7 @@ def draw_subspace(
     if not 0 <= alpha <= 1:
         raise ParameterError(f"alpha is {alpha}; it is a share: give a number from 0 to 1")
     moving = state.copy()
-    carried = _carried(found, int(alpha * q), moving, weights)
+    carried = _carried(found, min(int(alpha * q), math.ceil(carry * len(found))), moving, weights)
     drawn: NDArray[np.int64] = draw_beside(moving, n_columns, carried, q)
     return drawn
 

@@ -1,0 +1,145 @@
+"""The rules that test, against the slowest clear version of each."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+from scipy import stats
+
+from fernwood.errors import ParameterError
+from fernwood.relevance import Decision, Evidence, MirrorRule, ShadowRule
+from fernwood.relevance.tested import comparable
+
+
+@st.composite
+def evidences(draw) -> Evidence:
+    """Importances with many zeros and ties, some above all shadows; few and many columns, draws and shadows."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    n_columns = draw(st.integers(12, 300))
+    draws = rng.integers(0, draw(st.sampled_from([3, 12, 60])), n_columns).astype(np.int32)
+    n_shadows = draw(st.sampled_from([1, 1, 4]))
+
+    def importances(*shape: int) -> np.ndarray:
+        # Parts of a power of two, so that a mean over draws is exact and ties are ties.
+        return draws * rng.choice([0.0, 0.25, 1.0], shape) * np.rint(64 * rng.exponential(size=shape)) / 64
+
+    strong = np.where(rng.random(n_columns) < 0.05, 40.0, 1.0)
+    shift = draw(st.sampled_from([0.0, 0.25]))
+    importance = strong * importances(n_columns) - shift * draws
+    return Evidence(draws, importance, np.zeros(n_columns, np.int32), importances(n_shadows, n_columns))
+
+
+def slow_chance(value: float, null: list[float]) -> float:
+    """Counted up to the tail of the null, and modelled in it, on the scale of cube roots."""
+    roots = sorted(math.copysign(abs(x) ** (1 / 3), x) for x in null)
+    root = math.copysign(abs(value) ** (1 / 3), value)
+    k = max(1, min(100, len(roots) // 10))
+    start, tail = roots[-k - 1], roots[-k:]
+    if root <= start:
+        return (sum(x >= root for x in roots) + 1) / (len(roots) + 1)
+    slope = max((sum(tail) / k - start) * (1 + 1 / math.sqrt(k)), 1e-9)
+    return (k + 1) / (len(roots) + 1) * math.exp(-(root - start) / slope)
+
+
+def slow_chances(evidence: Evidence, least: int, rule: str) -> np.ndarray:
+    judged = [j for j in range(len(evidence.draws)) if evidence.draws[j] > least]
+    mean = {j: evidence.importance[j] / evidence.draws[j] for j in judged}
+    if rule == "shadow":
+        null = [row[j] / evidence.draws[j] for row in evidence.shadow for j in judged]
+    else:
+        below = [mean[j] for j in judged if mean[j] < 0]
+        null = below + [-x for x in below] + [0.0 for j in judged if mean[j] == 0] if len(below) >= 10 else []
+    out = np.ones(len(evidence.draws))
+    if null:
+        for j in judged:
+            out[j] = max(slow_chance(mean[j], null), np.finfo(float).tiny)
+    return out
+
+
+@pytest.mark.parametrize("name", ["shadow", "mirror"])
+@given(evidence=evidences(), least=st.integers(0, 8))
+def test_chances_and_verdicts(name: str, evidence: Evidence, least: int) -> None:
+    rule = ShadowRule(0.2, least) if name == "shadow" else MirrorRule(0.2, least)
+    p = slow_chances(evidence, least, name)
+    np.testing.assert_allclose(rule.chances(evidence), p, rtol=1e-6)
+    q = stats.false_discovery_control(p, method="bh")
+    if np.isclose(q, 0.1, rtol=1e-6).any() or np.isclose(q, 0.2, rtol=1e-6).any():
+        return  # on the edge, where the last bit decides
+    verdicts = rule.judge(evidence)
+    ahead = stats.false_discovery_control(slow_chances(evidence, 1, name), method="bh") <= 0.1
+    assert rule.found(evidence).tolist() == np.flatnonzero(ahead).tolist()
+    for j, (draws, rate) in enumerate(zip(evidence.draws.tolist(), q.tolist(), strict=True)):
+        if draws > least:
+            decision = Decision.CONFIRMED if rate <= 0.1 else Decision.TENTATIVE if rate <= 0.2 else Decision.REJECTED
+        else:
+            decision = Decision.TENTATIVE if ahead[j] else Decision.UNEXAMINED
+        assert verdicts.decision[j] == decision
+        assert verdicts.reasons[verdicts.reason[j]].startswith("never drawn") == (draws == 0)
+
+
+def test_importance_zero_is_no_evidence() -> None:
+    """However many shadows have none either: a column that no tree split on has p = 1."""
+    shadow = np.zeros((1, 500))
+    shadow[0, :3] = 1.0
+    importance = np.zeros(500)
+    importance[7] = 50.0
+    p = ShadowRule().chances(Evidence(np.full(500, 10, np.int32), importance, np.zeros(500, np.int32), shadow))
+    assert (np.delete(p, 7) == 1).all()
+    assert p[7] < 0.05
+
+
+def test_columns_are_compared_with_their_kind() -> None:
+    """Shadows of one kind are a hundred times as important by chance, which hides no column of another."""
+    rng = np.random.default_rng(0)
+    scale = np.repeat([1.0, 100.0], [800, 200])
+    shadow, importance = scale * rng.exponential(size=(1, 1000)), scale * rng.exponential(size=1000)
+    importance[5] = 100.0
+    evidence = Evidence(np.full(1000, 10, np.int32), importance, np.zeros(1000, np.int32), shadow)
+    assert ShadowRule(0.1).found(evidence).tolist() == []
+    assert ShadowRule(0.1, kinds=np.repeat([0, 1], [800, 200])).found(evidence).tolist() == [5]
+
+
+def test_few_columns_of_a_kind_join_the_next() -> None:
+    n_codes = np.repeat([2, 3, 16, 255, 5], [300, 50, 60, 200, 40])
+    categories = np.repeat([False, True], [610, 40])
+    kinds = comparable(categories, n_codes, np.zeros(650, int))
+    assert [np.unique(part).tolist() for part in np.split(kinds, [300, 350, 410, 610])] == [[0], [1], [1], [1], [1]]
+    assert (comparable(np.zeros(9, bool), np.arange(2, 11), np.zeros(9, int)) == 0).all()
+
+
+def test_too_few_below_zero() -> None:
+    importance = np.r_[np.full(9, -1.0), np.full(100, 5.0)]
+    evidence = Evidence(np.full(109, 10, np.int32), importance, np.zeros(109, np.int32))
+    assert (MirrorRule().chances(evidence) == 1).all()
+    assert MirrorRule().found(evidence).size == 0
+    assert MirrorRule().advice(evidence).startswith("fewer than 10 columns are below zero, too few to mirror")
+    assert "larger fdr" in ShadowRule().advice(evidence)
+
+
+@pytest.mark.parametrize("rule", [ShadowRule(), MirrorRule()])
+def test_without_draws_nothing_is_found(rule: ShadowRule | MirrorRule) -> None:
+    none = Evidence.none(30, 1)
+    assert rule.found(none).tolist() == []
+    assert (rule.judge(none).decision == Decision.UNEXAMINED).all()
+
+
+def test_evidence_of_shadows_grows_by_draws() -> None:
+    before = Evidence.none(4, 2)
+    after = before.with_shadows(
+        [
+            (np.array([0, 2]), np.array([[0.5, 0.25], [1.0, 2.0]])),
+            (np.array([2, 3]), np.array([[1.0, 0.0], [0.0, 3.0]])),
+        ]
+    )
+    assert after.shadow.tolist() == [[0.5, 0.0, 1.25, 0.0], [1.0, 0.0, 2.0, 3.0]]
+    assert not before.shadow.any()
+
+
+@pytest.mark.parametrize("fdr", [0, 1, -0.1, float("nan"), "low", None])
+def test_a_rate_out_of_range(fdr: float) -> None:
+    for rule in (ShadowRule, MirrorRule):
+        with pytest.raises(ParameterError, match="it is a rate: give a number between 0 and 1, such as 0.1"):
+            rule(fdr)
