@@ -73,10 +73,12 @@ def test_from_a_table_to_an_export(run: Any, table: Path, tmp_path: Path) -> Non
 def test_the_default_is_the_snowball(run: Any, table: Path) -> None:
     done = run("select", table.name, "--target", "sick", "--seed", 0, "--out", "r")
     assert done.code == 0, done.err
-    assert "told by itself" in done.out
+    assert "by itself" in done.out
+    assert "told" in done.out.splitlines()[1]
     assert "false discovery rate 0.1" in done.out
     rows = json.loads(run("export", "r", "--to", "json").out)
-    assert list(rows[0]) == ["column", "position", "decision", "reason", "draws", "score", "p", "q"]
+    tested = ["p", "q", "p_from", "group", "partners"]
+    assert list(rows[0]) == ["column", "position", "decision", "reason", "draws", "score", *tested]
     assert {row["column"] for row in rows if row["decision"] == "confirmed"} == {"g3", "g7"}
     assert all(0 < row["p"] <= 1 for row in rows)
     said = json.loads(run("resume", "r", "--json").out)
@@ -377,3 +379,64 @@ def test_inside_the_budget(run_fresh: Any, tmp_path: Path) -> None:
     )
     assert done.code == 0, done.err
     assert done.peak <= json.loads(done.out)["machine"]["memory"]
+
+
+# Covariates, groups of rows, relations -------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def cohort(tmp_path: Path) -> Path:
+    """Two columns that tell only together, a copy, a site that goes with a column, and three rows of every patient."""
+    import pandas as pd
+
+    rng = np.random.default_rng(0)
+    n = 450
+    frame = pd.DataFrame(rng.standard_normal((n, 60)), columns=[f"g{i}" for i in range(60)])
+    frame["g50"] = frame["g20"]
+    frame["site"], frame["patient"] = rng.choice(list("abc"), n), np.arange(n) // 3
+    y = 2 * ((frame["g3"] > 0) ^ (frame["g9"] > 0)) + (frame["g20"] > 0)
+    frame["y"] = y.map({0: "w", 1: "x", 2: "y", 3: "z"})
+    frame.to_csv(tmp_path / "cohort.csv", index=False)
+    return tmp_path / "cohort.csv"
+
+
+def test_covariates_and_groups_are_named_at_the_command_line(run: Any, cohort: Path) -> None:
+    how = ["select", cohort.name, "--target", "y", "--groups", "patient", "--given", "site", "--max-contexts", 200]
+    done = run(*how, "--seed", 0, "--out", "r")
+    assert done.code == 0, done.err
+    heading = next(line for line in done.out.splitlines() if line.startswith("column"))
+    assert "more beside" in heading
+    assert "group 1" in done.out
+    assert "contexts of random columns met any two" in done.out
+    shown = json.loads(run(*how, "--seed", 0, "--json").out)
+    assert shown["partners"]["g3"][0] == "g9"
+    assert sorted(shown["groups"][0]) == ["g20", "g50"]
+    assert shown["n_groups"] == 150
+    assert shown["warnings"] == []
+    table = run("export", "r", "--to", "csv").out
+    assert decisions(table)["site"] == "unexamined"
+    assert "given: in every context" in table
+    row = next(line for line in table.splitlines() if line.startswith('"g3"'))
+    assert '""g9""' in row  # a list, as JSON
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--given", "sitee"], "fernwood: the covariate 'sitee' is no column of the table; did you mean 'site'?"),
+        (["--given", "site", "--method", "subspace"], "--given 'site' is for the snowball"),
+        (["--groups", "nobody"], "there is no groups 'nobody': neither a column of the table nor a file"),
+        (["--given", "patient"], "the covariates 'patient' divide"),
+    ],
+)
+def test_covariates_and_groups_that_are_not_there(run: Any, cohort: Path, options: list[str], words: str) -> None:
+    if "patient" in options:
+        text = cohort.read_text().splitlines()
+        place = text[0].split(",").index("patient")
+        named = [line.split(",") for line in text]
+        for cells in named[1:]:
+            cells[place] = f"p{cells[place]}"  # a category each, not a number
+        cohort.write_text("\n".join(",".join(cells) for cells in named) + "\n")
+    done = run("select", cohort.name, "--target", "y", *options)
+    assert done.code == 2
+    assert words in done.err

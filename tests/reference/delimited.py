@@ -29,11 +29,16 @@ class Parsed(NamedTuple):
     ragged: Ragged | None
 
 
-def parse(text: str, delimiter: str = ",", decimal: str = ".", missing: Sequence[str] = ("NA",)) -> Parsed:
-    """All cells of a table, whose first line says how many a line has."""
+def parse(text: str, delimiter: str = ",", decimal: str = ".", missing: Sequence[str] = ("NA",)) -> Parsed | None:
+    """All cells of a table, whose first line says how many a line has.
+
+    None where that has no answer: a bare return before a quote that never ends is a blank line in a table of several
+    columns, which makes it one of a single column, in which it is part of the first of two cells.
+    """
     parsed = _parse(text, delimiter, decimal, missing, one_column=False)
     if parsed.rows and len(parsed.rows[0]) == 1:
-        return _parse(text, delimiter, decimal, missing, one_column=True)
+        again = _parse(text, delimiter, decimal, missing, one_column=True)
+        return again if not again.rows or len(again.rows[0]) == 1 else None
     return parsed
 
 

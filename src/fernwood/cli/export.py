@@ -75,15 +75,21 @@ def _chosen(result: Result, only: _SELECTED) -> Iterator[pa.Table]:
 
     parts = result.tables() if result.facts.n_columns else iter([result.to_table()])
     for part in parts:
-        for name in ("decision", "reason"):
-            part = part.set_column(part.schema.get_field_index(name), name, part.column(name).cast(pa.string()))
+        for place, field in enumerate(part.schema):
+            if pa.types.is_dictionary(field.type):
+                part = part.set_column(place, field.name, part.column(place).cast(pa.string()))
         yield part if only == "all" else part.filter(pc.equal(part.column("decision"), only))
 
 
 def _write_csv(parts: Iterator[pa.Table], file: BinaryIO | FileWriter) -> None:
+    import pyarrow as pa
     from pyarrow import csv
 
     for number, part in enumerate(parts):
+        for place, field in enumerate(part.schema):
+            if pa.types.is_list(field.type):  # as JSON, since a name may hold any character
+                lists = [json.dumps(names) if names else "" for names in part.column(place).to_pylist()]
+                part = part.set_column(place, field.name, pa.array(lists))
         buffer = io.BytesIO()
         csv.write_csv(part, buffer, csv.WriteOptions(include_header=number == 0))
         file.write(buffer.getvalue())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -86,9 +87,14 @@ def ingest_table(
     quiet: bool,
     as_json: bool = False,
     title: str = "",
+    covariates: Sequence[str] = (),
 ) -> None:
-    """Ingest within a budget for the whole process, with progress, warnings and a closing line (about `title`)."""
+    """Ingest within a budget for the whole process, with progress, warnings and a closing line (about `title`).
+
+    Covariates of a search to come are looked for first, so that a wrong name costs no reading.
+    """
     from fernwood.sources import open_source
+    from fernwood.sources.names import match_names
     from fernwood.sources.text_format import TextFormat
     from fernwood.store import ingest
 
@@ -96,6 +102,7 @@ def ingest_table(
     started = time.monotonic()
     total = parse_size(memory) if memory else None
     source = open_source(table, TextFormat(**form))  # type: ignore[arg-type]
+    match_names(source.names, covariates, "the covariate")
     # What is resident now (interpreter, libraries, compiled code) is part of what the user allows.
     held = resident()
     with ProgressView(quiet=quiet or as_json) as view, warnings.catch_warnings(record=True) as notes:

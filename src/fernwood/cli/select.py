@@ -173,7 +173,9 @@ def select_command(
         }
         store = directory / STORE_NAME
         form: dict[str, object] = {"transposed": transposed}
-        ingest_table(table, store, memory, options, form, quiet=command.silent, title=str(table))
+        ingest_table(
+            table, store, memory, options, form, quiet=command.silent, title=str(table), covariates=given or ()
+        )
         return store
 
     with ExitStack() as stack:
