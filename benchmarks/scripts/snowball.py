@@ -38,7 +38,7 @@ PROBLEMS = {
     "null-golub": tables.permuted("golub_leukemia.parquet"),
     "null-singh": tables.permuted("singh_prostate_6033.parquet"),
 }
-SETTINGS = {"parity": SnowballSettings(max_contexts=20_000)}
+SETTINGS = {"parity": SnowballSettings(max_contexts=60_000)}
 
 name, first, n_seeds = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 settings = SETTINGS.get(name, SnowballSettings())

@@ -23,7 +23,7 @@ class Exploration(NamedTuple):
     --------
     >>> explored = Exploration(1000, 6, 2000)
     >>> round(explored.met(2), 3), explored.needed(2), explored.needed(3)
-    (0.95, 998, 399230)
+    (0.998, 498, 133076)
     """
 
     n_contexts: int
@@ -31,7 +31,7 @@ class Exploration(NamedTuple):
     n_columns: int
 
     def met(self, degree: int) -> float:
-        """The chance that a column was examined beside all others of a pure interaction of so many columns."""
+        """The chance that a column of a pure interaction of so many was examined beside all the others at least once."""
         chance = self._at_once(degree)
         return 1.0 if chance >= 1 else -math.expm1(self.n_contexts * math.log1p(-chance))
 
@@ -41,8 +41,8 @@ class Exploration(NamedTuple):
         return 1 if chance >= 1 else math.ceil(math.log(1 - _SURE) / math.log1p(-chance))
 
     def _at_once(self, degree: int) -> float:
-        """The chance that the others are all in one context; they are drawn without replacement."""
-        chance = 1.0
+        """The chance that a context holds all but one of the columns, whichever that one is: it shows there."""
+        chance = float(degree)
         for i in range(degree - 1):
             chance *= max(self.depth - i, 0) / max(self.n_columns - i, 1)
         return max(min(chance, 1.0), 1e-300)

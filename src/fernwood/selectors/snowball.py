@@ -33,7 +33,7 @@ class SnowballSelector(SearchSelector):
     max_contexts : int or "auto"
         Contexts of random columns, in which columns are met that tell nothing but together (an exclusive or). "auto"
         makes them only while fewer than three columns are found, three for every column that fits into one, 2048 at
-        most. A pair among p columns takes about p/2 of them to meet with a chance of 95 %, three columns about p²/12;
+        most. A pair among p columns takes about p/4 of them to meet with a chance of 95 %, three columns about p²/30;
         ``result_.facts.exploration`` says how far it came.
     given : sequence of str or int
         Covariates (age, batch, site), by name or position. They are in every context and never candidates: columns are
