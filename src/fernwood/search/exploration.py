@@ -31,7 +31,7 @@ class Exploration(NamedTuple):
     n_columns: int
 
     def met(self, degree: int) -> float:
-        """The chance that a column of a pure interaction of so many was examined beside all the others at least once."""
+        """The chance that a column of a pure interaction of so many was examined beside all others at least once."""
         chance = self._at_once(degree)
         return 1.0 if chance >= 1 else -math.expm1(self.n_contexts * math.log1p(-chance))
 
