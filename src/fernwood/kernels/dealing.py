@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from fernwood.kernels.random import advance
+
 __all__ = ["deal_pieces", "permute_codes"]
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1, _MIX_2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _S27, _S30, _S31 = np.uint64(27), np.uint64(30), np.uint64(31)
-_S17, _S19, _S23, _S41, _S45 = np.uint64(17), np.uint64(19), np.uint64(23), np.uint64(41), np.uint64(45)
 _LOW, _HALF, _TWO_32 = np.uint64(0xFFFFFFFF), np.uint64(32), np.uint64(2**32)
 
 
@@ -74,15 +75,7 @@ def _shuffle(state, values):
             if half:
                 word >>= _HALF
             else:
-                total = s0 + s3
-                word = ((total << _S23) | (total >> _S41)) + s0
-                t = s1 << _S17
-                s2 ^= s0
-                s3 ^= s1
-                s1 ^= s2
-                s0 ^= s3
-                s2 ^= t
-                s3 = (s3 << _S45) | (s3 >> _S19)
+                word, s0, s1, s2, s3 = advance(s0, s1, s2, s3)
             half ^= np.uint64(1)
             product = (word & _LOW) * size
             if (product & _LOW) >= size:

@@ -10,7 +10,7 @@ import numpy as np
 
 from fernwood.kernels.borrowing import borrowing
 
-__all__ = ["next_bounded", "next_unit", "next_word", "sample_with_replacement", "shuffle"]
+__all__ = ["advance", "next_bounded", "next_unit", "next_word", "sample_with_replacement", "shuffle"]
 
 _LOW = np.uint64(0xFFFFFFFF)
 _HALF = np.uint64(32)
@@ -23,9 +23,8 @@ _UNIT = 2.0**-53
 
 
 @borrowing
-def next_word(state):
-    """The next 64 random bits; `state` is a uint64 array of four, not all zero, and moves on."""
-    s0, s1, s2, s3 = state[0], state[1], state[2], state[3]
+def advance(s0, s1, s2, s3):
+    """The next 64 random bits of a state held in registers, and the state after."""
     total = s0 + s3
     word = ((total << _S23) | (total >> _S41)) + s0
     t = s1 << _S17
@@ -35,7 +34,13 @@ def next_word(state):
     s0 ^= s3
     s2 ^= t
     s3 = (s3 << _S45) | (s3 >> _S19)
-    state[0], state[1], state[2], state[3] = s0, s1, s2, s3
+    return word, s0, s1, s2, s3
+
+
+@borrowing
+def next_word(state):
+    """The next 64 random bits; `state` is a uint64 array of four, not all zero, and moves on."""
+    word, state[0], state[1], state[2], state[3] = advance(state[0], state[1], state[2], state[3])
     return word
 
 
