@@ -12,13 +12,21 @@ from fernwood.learner.target import TreeTarget, class_target, value_target
 RNG = np.random.default_rng(0)
 
 
-def twin(codes: np.ndarray, owner: np.ndarray, table: np.ndarray, target: TreeTarget, cells: np.ndarray) -> np.ndarray:
-    """The score of every column in every context, as its definition reads."""
+def twin(
+    codes: np.ndarray,
+    owner: np.ndarray,
+    leading: np.ndarray,
+    table: np.ndarray,
+    target: TreeTarget,
+    cells: np.ndarray,
+) -> np.ndarray:
+    """The scores of every column in every context, as their definition reads: of all components, of leading ones."""
     kernel = target.kernel
-    out = np.zeros((len(codes), len(cells)))
+    out = np.zeros((len(codes), len(cells), 2))
     for pair, column in enumerate(owner):
         for component in range(2):
             values = table[pair, codes[column], component].astype(float)
+            counted = 1 + (component < leading[pair])
             for c, cell in enumerate(cells):
                 for leaf in np.unique(cell):
                     here = cell == leaf
@@ -28,10 +36,10 @@ def twin(codes: np.ndarray, owner: np.ndarray, table: np.ndarray, target: TreeTa
                             of_class = kernel.labels[here] == label
                             share = w[of_class].sum() / w.sum()
                             part = (w * values[here])[of_class].sum() - share * (w * values[here]).sum()
-                            out[column, c] += part**2 / w.sum()
+                            out[column, c, :counted] += part**2 / w.sum()
                     else:
                         residual = kernel.values[here] - np.average(kernel.values[here], weights=w)
-                        out[column, c] += (w * residual * values[here]).sum() ** 2 / w.sum()
+                        out[column, c, :counted] += (w * residual * values[here]).sum() ** 2 / w.sum()
     return out
 
 
@@ -55,13 +63,14 @@ def test_scores_are_squared_departures(name: str, n_columns: int) -> None:
     table = (steps * unit[:, None, :]).astype(np.float32)
     cells = np.stack([np.zeros(90, np.int64), RNG.integers(0, 4, 90), RNG.integers(0, 9, 90)])
     contexts = divided(target, cells)
-    out = np.zeros((n_columns, 3), np.float32)
+    leading = RNG.integers(0, 3, len(owner))
+    out = np.zeros((n_columns, 3, 2), np.float32)
     if contexts.counts:
-        count_pairs(codes, owner, np.arange(len(owner)), steps.view(np.int16)[:, :, 0], unit, contexts, out)
+        count_pairs(codes, owner, np.arange(len(owner)), leading, steps.view(np.int16)[:, :, 0], unit, contexts, out)
     else:
-        examine_pairs(codes, owner, np.arange(len(owner)), table, contexts, out)
+        examine_pairs(codes, owner, np.arange(len(owner)), leading, table, contexts, out)
     assert contexts.counts == (name in ("two classes", "five classes"))
-    assert out == pytest.approx(twin(codes, owner, table, target, cells), rel=2e-4)
+    assert out == pytest.approx(twin(codes, owner, leading, table, target, cells), rel=2e-4)
 
 
 def test_counting_is_exact_beyond_what_sixteen_bits_hold() -> None:
@@ -71,11 +80,11 @@ def test_counting_is_exact_beyond_what_sixteen_bits_hold() -> None:
     steps = np.zeros((1, 256, 2), np.int8)
     steps[0, 0], steps[0, 2] = -127, 127
     contexts = divided(class_target(labels), np.zeros((1, 3000), np.int64))
-    out = np.zeros((1, 1), np.float32)
+    out = np.zeros((1, 1, 2), np.float32)
     one = np.zeros(1, np.int64)
-    count_pairs(codes, one, one, steps.view(np.int16)[:, :, 0], np.ones((1, 2), np.float32), contexts, out)
+    count_pairs(codes, one, one, one + 1, steps.view(np.int16)[:, :, 0], np.ones((1, 2), np.float32), contexts, out)
     departure = 127 * 1000 - 127 * (1000 - 2000) / 3
-    assert out[0, 0] == pytest.approx(2 * 2 * departure**2 / 3000, rel=1e-6)
+    assert out[0, 0] == pytest.approx([2 * 2 * departure**2 / 3000, 2 * departure**2 / 3000], rel=1e-6)
 
 
 @pytest.mark.parametrize("name", ["two classes", "numbers"])
@@ -86,11 +95,11 @@ def test_a_score_does_not_depend_on_the_columns_beside(name: str) -> None:
     contexts = divided(TARGETS[name], RNG.integers(0, 4, (5, 90)))
 
     def scores(chosen: np.ndarray) -> np.ndarray:
-        out, places = np.zeros((len(chosen), 5), np.float32), np.arange(len(chosen))
+        out, places = np.zeros((len(chosen), 5, 2), np.float32), np.arange(len(chosen))
         if contexts.counts:
-            count_pairs(codes[chosen], places, chosen, steps, unit, contexts, out)
+            count_pairs(codes[chosen], places, chosen, chosen % 3, steps, unit, contexts, out)
         else:
-            examine_pairs(codes[chosen], places, chosen, table, contexts, out)
+            examine_pairs(codes[chosen], places, chosen, chosen % 3, table, contexts, out)
         return out
 
     whole = scores(np.arange(50))

@@ -16,14 +16,22 @@ def test_false_discovery_rates_are_those_of_scipy() -> None:
 
 def test_inverse_chances_of_chi_square_scores() -> None:
     """Wilson and Hilferty's root is good to a few percent of the exponent over nine decades."""
-    scores = stats.chi2.isf(np.array([0.1, 1e-3, 1e-5, 1e-8]), 8)[:, None]
-    told = inverse_chances(scores.astype(np.float32), np.array([8.0]), np.array([4.0]))[:, 0]
+    scores = stats.chi2.isf(np.array([0.1, 1e-3, 1e-5, 1e-8]), 8)[:, None, None]
+    told = inverse_chances(scores.astype(np.float32), np.array([[8.0]]), np.array([[4.0]]))[:, 0]
     z = stats.norm.isf([0.1, 1e-3, 1e-5, 1e-8])
     assert np.sqrt(2 * np.log(told)) == pytest.approx(z, rel=0.03)
 
 
 def test_contexts_without_spread_tell_nothing() -> None:
-    assert inverse_chances(np.zeros((3, 1), np.float32), np.zeros(1), np.zeros(1)).tolist() == [[1.0]] * 3
+    nothing = np.zeros((1, 2))
+    assert inverse_chances(np.zeros((3, 1, 2), np.float32), nothing, nothing).tolist() == [[1.0]] * 3
+
+
+def test_of_several_scores_the_mean_of_what_they_tell_counts() -> None:
+    scores = np.array([[[9.0, 1.0]], [[30.0, 4.0]]], np.float32)
+    mean, spread = np.array([[2.0, 1.0]]), np.array([[2.0, 1.4]])
+    each = [inverse_chances(scores[:, :, [k]], mean[:, [k]], spread[:, [k]]) for k in range(2)]
+    assert inverse_chances(scores, mean, spread) == pytest.approx((each[0] + each[1]) / 2, rel=1e-5)
 
 
 def test_one_telling_context_is_enough() -> None:

@@ -42,7 +42,7 @@ def test_kept_components_change_no_score(task: str) -> None:
             codes, categories = examiner.codes(np.arange(6)), examiner.categories[:6]
             contexts = draw_ferns(np.random.default_rng(3), codes, categories, Ground.undivided(target), 4).contexts
         for copies in (None, np.ones(len(ids), np.uint64)):
-            out = np.full((len(ids), 4), np.nan, np.float32)
+            out = np.full((len(ids), 4, 2), np.nan, np.float32)
             examiner.examine(np.arange(len(ids)), contexts, out.__setitem__, copies)
             scores.append(out)
     assert (scores[0] == scores[2]).all()

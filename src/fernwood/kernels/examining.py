@@ -49,17 +49,21 @@ class Contexts(NamedTuple):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def examine_pairs(codes, owner, which, table, contexts, out):
+def examine_pairs(codes, owner, which, leading, table, contexts, out):
     """Add the scores of pairs of components to those of their columns.
+
+    A column has two scores in a context: of all its components, and of the leading ones, which see less and are
+    surer of what they see.
 
     Parameters
     ----------
     codes : uint8 array, shape (columns, rows)
     owner : int64 array; the column of every pair
     which : int64 array; where in `table` a pair is
+    leading : int64 array; how many of the components of a pair, the first ones, are leading
     table : float32 array, shape (…, 256, 2); what codes stand for
     contexts
-    out : float32 array, shape (columns, contexts)
+    out : float32 array, shape (columns, contexts, 2)
     """
     n_pairs, n_rows = owner.shape[0], codes.shape[1]
     tile = np.empty((n_rows, _WIDE), np.float32)
@@ -81,16 +85,16 @@ def examine_pairs(codes, owner, which, table, contexts, out):
             else:
                 _gain_of_classes(sums, contexts.size[c], contexts.n_classes, total, gain)
             for j in range(min(_TILE, n_pairs - start)):
-                out[owner[start + j], c] += gain[2 * j] + gain[2 * j + 1]
+                _share_out(gain[2 * j], gain[2 * j + 1], leading[start + j], out[owner[start + j], c])
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def count_pairs(codes, owner, which, steps, unit, contexts, out):
+def count_pairs(codes, owner, which, leading, steps, unit, contexts, out):
     """As `examine_pairs` for rows that all weigh one, with components in whole steps: eight times less to move.
 
     Parameters
     ----------
-    codes, owner, which, contexts, out
+    codes, owner, which, leading, contexts, out
     steps : int16 array, shape (…, 256); what a code stands for, two steps of 8 bits side by side
     unit : float32 array, shape (…, 2); the length of a step
     """
@@ -113,7 +117,17 @@ def count_pairs(codes, owner, which, steps, unit, contexts, out):
             _gain_of_classes(sums, contexts.size[c], contexts.n_classes, total, gain)
             for j in range(min(_TILE, n_pairs - start)):
                 a, b = unit[which[start + j]]
-                out[owner[start + j], c] += a * a * gain[2 * j] + b * b * gain[2 * j + 1]
+                first, second = a * a * gain[2 * j], b * b * gain[2 * j + 1]
+                _share_out(first, second, leading[start + j], out[owner[start + j], c])
+
+
+@njit(nogil=True, cache=True)
+def _share_out(first, second, leading, out):
+    out[0] += first + second
+    if leading > 0:
+        out[1] += first
+    if leading > 1:
+        out[1] += second
 
 
 @njit(nogil=True, cache=True)

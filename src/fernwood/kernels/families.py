@@ -65,9 +65,9 @@ def _compile_snowball() -> None:
     step_components(table, steps, unit)
     rows, start = np.arange(4, dtype=np.uint32).reshape(1, 4), np.array([[0, 2, 4]], np.uint32)
     contexts = Contexts(rows, start, np.ones((1, 2), np.float32), np.ones((1, 4), np.float32), 2)
-    out = np.zeros((1, 1), np.float32)
-    examine_pairs(codes, one, one, table, contexts, out)
-    count_pairs(codes, one, one, steps.view(np.int16)[:, :, 0], unit, contexts, out)
+    out = np.zeros((1, 1, 2), np.float32)
+    examine_pairs(codes, one, one, one, table, contexts, out)
+    count_pairs(codes, one, one, one, steps.view(np.int16)[:, :, 0], unit, contexts, out)
 
 
 FAMILIES = {"text": _compile_text, "trees": _compile_trees, "snowball": _compile_snowball}

@@ -27,19 +27,20 @@ _HIGHEST = 12.0
 def inverse_chances(
     scores: NDArray[np.float32], mean: NDArray[np.float64], spread: NDArray[np.float64]
 ) -> NDArray[np.float32]:
-    """About 1/p of every score in every context, judged by the mean and standard deviation of the shadows there.
+    """About 1/p of every column in every context, judged by the mean and standard deviation of the shadows there.
 
-    A score is about a scaled chi-square variable; its cube root is about normal (Wilson and Hilferty 1931).
+    A score is about a scaled chi-square variable; its cube root is about normal (Wilson and Hilferty 1931). Of the
+    scores that a column has in a context, the mean of 1/p counts.
 
     Parameters
     ----------
-    scores : array, shape (columns, contexts)
-    mean, spread : arrays, one for every context
+    scores : array, shape (columns, contexts, scores)
+    mean, spread : arrays, shape (contexts, scores)
 
     Examples
     --------
-    >>> scores = np.array([[1.0], [30.0]], np.float32)
-    >>> bool(np.diff(inverse_chances(scores, np.array([2.0]), np.array([2.0]))[:, 0]) > 100)
+    >>> scores = np.array([[[1.0]], [[30.0]]], np.float32)
+    >>> bool(np.diff(inverse_chances(scores, np.array([[2.0]]), np.array([[2.0]]))[:, 0]) > 100)
     True
     """
     safe = np.where(mean > 0, mean, 1.0)
@@ -47,7 +48,7 @@ def inverse_chances(
     h = np.maximum(h, 1e-12)
     z = (np.cbrt(scores / safe.astype(np.float32)) - (1 - h).astype(np.float32)) / np.sqrt(h).astype(np.float32)
     z = np.clip(np.where(mean > 0, z, 0.0), 0.0, _HIGHEST)
-    return np.asarray(np.exp(0.5 * z * z), np.float32)
+    return np.asarray(np.exp(0.5 * z * z).mean(axis=2), np.float32)
 
 
 def combined(

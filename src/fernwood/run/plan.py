@@ -18,7 +18,7 @@ _SPARE_BYTES = 20 * 10**6
 
 
 _BLOCK_BYTES = 2**21
-_COMPONENT_BYTES = 8000
+_COMPONENT_BYTES = 9000
 """For every column of a block: what its codes stand for, how often they occur, and its scores."""
 _FEWEST_SHADOWS, _MOST_SHADOWS = 1000, 20_000
 
@@ -112,7 +112,7 @@ def plan_waves(
     # Place, cell and weight of every row in every context, one context as it is made, and scores of shadows before and
     # after judging.
     n_shadows = min(max(n_columns, _FEWEST_SHADOWS), _MOST_SHADOWS)
-    round_ = (12 * n_laid_out + 48) * n_rows + 8 * n_shadows * n_contexts
+    round_ = (12 * n_laid_out + 48) * n_rows + 16 * n_shadows * n_contexts
     # A block of codes with the components of its columns, and 64 lanes of numbers for every row.
     width = min(max(1, _BLOCK_BYTES // n_rows), n_shadows)
     worker = (2 * n_rows + _COMPONENT_BYTES) * width + 4 * 64 * n_rows + 256 * n_classes

@@ -82,11 +82,12 @@ class Components:
         categories : bool array; which columns hold categories
         kept : int16 array; where the components of a column are kept, −1 where they are not
         contexts
-        out : float32 array, shape (columns, contexts)
+        out : float32 array, shape (columns, contexts, 2); of all components, and of the leading ones
         """
         known = np.flatnonzero(kept >= 0)
         if len(known):
-            _add(codes, known, kept[known].astype(np.int64), self._kept, contexts, out)
+            leading = 1 + categories[known].astype(np.int64)
+            _add(codes, known, kept[known].astype(np.int64), leading, self._kept, contexts, out)
         rest = np.flatnonzero(kept < 0)
         if not len(rest):
             return
@@ -97,7 +98,9 @@ class Components:
         last = np.cumsum(counts) - 1
         part[last[amounts[:, MISSING] > 0]] = -1
         tables = _tables(amounts, categories[rest], owner, part)
-        _add(codes, rest[owner], np.arange(len(owner)), tables, contexts, out)
+        # The rank of a number leads, not how it bends; all contrasts of categories do; marks of missing values do not.
+        leading = np.where(part < 0, 0, np.where(categories[rest][owner], 2, 1))
+        _add(codes, rest[owner], np.arange(len(owner)), leading, tables, contexts, out)
 
 
 def frequent(marks: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int16]]:
@@ -137,11 +140,12 @@ def _add(
     codes: NDArray[np.uint8],
     owner: NDArray[np.int64],
     which: NDArray[np.int64],
+    leading: NDArray[np.int64],
     tables: _Tables,
     contexts: Contexts,
     out: NDArray[np.float32],
 ) -> None:
     if contexts.counts:
-        count_pairs(codes, owner, which, tables.steps, tables.unit, contexts, out)
+        count_pairs(codes, owner, which, leading, tables.steps, tables.unit, contexts, out)
     else:
-        examine_pairs(codes, owner, which, tables.table, contexts, out)
+        examine_pairs(codes, owner, which, leading, tables.table, contexts, out)

@@ -114,7 +114,7 @@ class ContextEvidence:
 
     def _null(self, kind: Shadows, places: NDArray[np.int64], contexts: Contexts) -> NDArray[np.float32]:
         """Scores of shadows of a kind in every context."""
-        null = np.empty((len(places), len(contexts.rows)), np.float32)
+        null = np.empty((len(places), len(contexts.rows), 2), np.float32)
 
         def keep(at: NDArray[np.int64], scores: NDArray[np.float32]) -> None:
             null[at] = scores

@@ -166,7 +166,7 @@ class Examiner:
             codes = self.codes(chosen)
             if copies is not None:
                 codes = self._deal(codes, self._checksums[chosen], copies[places])
-            scores = np.zeros((len(codes), len(contexts.rows)), np.float32)
+            scores = np.zeros((len(codes), len(contexts.rows), 2), np.float32)
             self._components.add_scores(codes, self.categories[chosen], self._kept[chosen], contexts, scores)
             return places, scores
 
