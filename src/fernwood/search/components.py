@@ -1,4 +1,4 @@
-"""Components of columns: what their codes stand for, worked out once where the codes of many occur equally often."""
+"""Components of columns: what their codes stand for, worked out once for codes that occur equally often."""
 
 from __future__ import annotations
 
@@ -104,16 +104,16 @@ class Components:
 
 
 def frequent(marks: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int16]]:
-    """A column for every mark that several columns have, and for every column the place of its mark among those, or −1.
+    """A column for each of the most frequent marks, and for every column the place of its mark among those, or −1.
 
     Examples
     --------
     >>> firsts, kept = frequent(np.array([7, 5, 7, 0, 0], np.uint64))
     >>> firsts.tolist(), kept.tolist()
-    ([0], [0, -1, 0, -1, -1])
+    ([0, 1], [0, 1, 0, -1, -1])
     """
     values, first, inverse, counts = np.unique(marks, return_index=True, return_inverse=True, return_counts=True)
-    often = np.flatnonzero((counts > 1) & (values != _UNMARKED))
+    often = np.flatnonzero(values != _UNMARKED)
     often = often[np.argsort(-counts[often], kind="stable")][:_MOST_KEPT]
     place = np.full(len(values), -1, np.int16)
     place[often] = np.arange(len(often), dtype=np.int16)

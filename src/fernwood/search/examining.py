@@ -114,7 +114,7 @@ class Examiner:
 
         Columns of a kind have scores of about the same distribution by chance: as many components, codes that are about
         equally spread (from sixteen equal ones on, the distribution hardly depends on them), and about the same
-        dependence on groups and strata. Components that many columns share are kept for all passes to come.
+        dependence on groups and strata. The most frequent components are kept for all passes to come.
         """
         n = len(self._ids)
         kinds, marks = np.empty(n, np.int64), np.empty(n, np.uint64)
