@@ -35,7 +35,7 @@ def test_decisions_are_those_of_the_reference(
     decision, hits = np.full(n_columns, Decision.TENTATIVE, np.uint8), np.zeros(n_columns, np.int64)
     for n in range(n_iterations):
         still_in = decision != Decision.REJECTED
-        hits[still_in] += rule.hits(importance[n], shadows[n])[still_in]
+        hits[still_in] += (importance[n] > rule.best(shadows[n]))[still_in]
         decision = rule.decide(hits, n + 1, decision)
 
     iterations = [(dict(enumerate(row)), list(others)) for row, others in zip(importance, shadows, strict=True)]

@@ -8,7 +8,7 @@ column, few reject it, and a rejected column takes no part in later iterations.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import stats
@@ -41,8 +41,8 @@ class BorutaRule:
     Examples
     --------
     >>> rule = BorutaRule()
-    >>> rule.hits(np.array([0.2, 0.5]), np.array([0.3, 0.1])).tolist()
-    [False, True]
+    >>> rule.best(np.array([0.3, 0.1]))
+    0.3
     >>> decision = np.full(2, Decision.TENTATIVE, np.uint8)
     >>> decided = rule.decide(np.array([0, 8]), 8, decision)
     >>> [Decision(d).word for d in decided]
@@ -52,8 +52,6 @@ class BorutaRule:
     alpha: float = 0.05
     perc: float = 100
     two_step: bool = True
-
-    against: ClassVar[str] = "best shadow"
 
     def __post_init__(self) -> None:
         if not (_is_number(self.alpha) and 0 < self.alpha < 1):
@@ -65,9 +63,9 @@ class BorutaRule:
         if not isinstance(self.two_step, (bool, np.bool_)):
             raise ParameterError(f"two_step is {self.two_step!r}; give True or False")
 
-    def hits(self, importance: NDArray[np.float64], shadows: NDArray[np.float64]) -> NDArray[np.bool_]:
-        """Which columns are above the shadows of one iteration; an importance equal to theirs is no hit."""
-        return np.asarray(importance > np.percentile(shadows, self.perc))
+    def best(self, shadows: NDArray[np.float64]) -> float:
+        """What an importance must be above in one iteration for a hit."""
+        return float(np.percentile(shadows, self.perc))
 
     def decide(self, hits: NDArray[np.integer], n_iterations: int, decision: NDArray[np.uint8]) -> NDArray[np.uint8]:
         """Decisions after some iterations; what was confirmed or rejected before stays so.
