@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from fernwood.errors import ParameterError
 from fernwood.relevance.decision import Decision, Verdicts
@@ -80,8 +80,8 @@ class BorutaRule:
         out = decision.copy()
         still_in = decision != Decision.REJECTED
         undecided = decision == Decision.TENTATIVE
-        as_many = stats.binom.sf(counts - 1, n_iterations, 0.5)[hits]
-        as_few = stats.binom.cdf(counts, n_iterations, 0.5)[hits]
+        as_many = np.append(1.0, special.bdtrc(counts[:-1], n_iterations, 0.5))[hits]
+        as_few = special.bdtr(counts, n_iterations, 0.5)[hits]
         out[undecided & self._significant(as_many, n_iterations, still_in)] = Decision.CONFIRMED
         out[undecided & self._significant(as_few, n_iterations, still_in)] = Decision.REJECTED
         return out
