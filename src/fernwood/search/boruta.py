@@ -173,7 +173,7 @@ class BorutaState(NamedTuple):
     changed: int = 0
 
 
-class Tested(NamedTuple):
+class Chances(NamedTuple):
     """The p and q of every column and whether p is modelled, where a search has them."""
 
     p: NDArray[np.float64] | None = None
@@ -250,7 +250,7 @@ class _ShadowLoop(ABC):
         """Decisions and reasons."""
 
     @abstractmethod
-    def tested(self, state: BorutaState) -> Tested:
+    def tested(self, state: BorutaState) -> Chances:
         """The p and q of every column."""
 
 
@@ -285,9 +285,9 @@ class BorutaLoop(_ShadowLoop):
         """Decisions and reasons."""
         return self._rule.verdicts(state.decision)
 
-    def tested(self, _: BorutaState) -> Tested:
+    def tested(self, _: BorutaState) -> Chances:
         """Nothing: tests are of hits against the best shadow, which gives columns no p that holds for the table."""
-        return Tested()
+        return Chances()
 
 
 class FixedShadowsLoop(_ShadowLoop):
@@ -326,7 +326,7 @@ class FixedShadowsLoop(_ShadowLoop):
         """Decisions and reasons."""
         return self._rule.judge(state.evidence)
 
-    def tested(self, state: BorutaState) -> Tested:
+    def tested(self, state: BorutaState) -> Chances:
         """The p and q of every column."""
         chances = self._rule.chances(state.evidence)
-        return Tested(chances, false_discoveries(chances), self._rule.modelled(state.evidence))
+        return Chances(chances, false_discoveries(chances), self._rule.modelled(state.evidence))
