@@ -1,5 +1,6 @@
 """Benchmark cases by name. A case takes a `Bench` and returns its figures and, for every bar, whether it is met."""
 
+from benchmarks.cases.boruta import boruta_iris, boruta_madelon, boruta_memory, boruta_noise
 from benchmarks.cases.calibration import calibration_answers, calibration_noise
 from benchmarks.cases.foundation import bins, ingest_csv, ingest_npy, ingest_short, read_columns
 from benchmarks.cases.snowball import SNOWBALL_CASES
@@ -45,6 +46,10 @@ CASES = {
     "srs-mirror-rate": srs_mirror_rate,
     "demo": select_demo,
     **SNOWBALL_CASES,
+    "boruta-madelon": boruta_madelon,
+    "boruta-iris": boruta_iris,
+    "boruta-memory": boruta_memory,
+    "boruta-noise": boruta_noise,
     "calibration-noise": calibration_noise,
     "calibration-answers": calibration_answers,
 }

@@ -18,11 +18,12 @@ if TYPE_CHECKING:
         TargetError,
     )
     from fernwood.models import SubspaceForestClassifier, SubspaceForestRegressor
-    from fernwood.selectors import SnowballSelector, SubspaceSelector
+    from fernwood.selectors import BorutaSelector, SnowballSelector, SubspaceSelector
     from fernwood.store import Store, ingest, open_store as open  # noqa: A004
 
 # Public names and where they live; a name is loaded when it is first used (PEP 562), so that importing is light.
 _HOMES = {
+    "BorutaSelector": "fernwood.selectors",
     "BudgetError": "fernwood.errors",
     "FernwoodError": "fernwood.errors",
     "FernwoodWarning": "fernwood.errors",
@@ -41,6 +42,7 @@ _HOMES = {
 _MODULES = {"datasets", "errors", "models", "seeds", "sources", "store", "theory"}
 
 __all__ = [
+    "BorutaSelector",
     "BudgetError",
     "FernwoodError",
     "FernwoodWarning",

@@ -53,7 +53,7 @@ class Facts:
     parameters : of the search, as far as the answer depends on them
     fingerprint : of the data
     advice : what would make weak columns visible
-    unit : what is counted by `n_draws`: draws, or waves
+    unit : what is counted by `n_draws`: draws, waves, or iterations
     smallest_p : the smallest p that the rows allow; 0 where nothing is tested
     n_groups : groups that rows are kept together in; 0 where they are not
     exploration : how far contexts of random columns came, see `fernwood.search.exploration`; empty where there are none
@@ -247,10 +247,10 @@ class Result:
         facts = self.facts
         said = (
             f"no column is confirmed: {self.n_examined:,} of {facts.n_usable:,} usable columns were examined, "
-            f"in {self.median_draws:g} {'contexts' if facts.unit == 'waves' else 'draws'} each (median)"
+            f"in {self.median_draws:g} {'contexts' if facts.unit == 'waves' else facts.unit} each (median)"
         )
         if not self.n_examined:
-            return f"{said}; let the search make more draws"
+            return f"{said}; let the search make more {facts.unit}"
         best = self.order[0]
         if self.p is not None:
             said += f", and the best, {shown(self.names[int(best)])}, has p = {self.p[best]:.2g}"
@@ -265,10 +265,21 @@ class Result:
         n_tentative = len(self.tentative)
         if n_tentative and self.p is not None:
             return f"{said}; {n_tentative:,} tentative: told something, too little for the rate; {facts.advice}{rest}"
-        if n_tentative:
+        if n_tentative and facts.unit == "draws":
             said += f"; {n_tentative:,} tentative: ahead, but after too few draws"
             return f"{said}; let the search make more draws{rest}"
         return f"{said}; {facts.advice}{rest}"
+
+    @property
+    def undecided(self) -> str:
+        """What to do about columns that iterations left undecided, where there are any; else nothing."""
+        facts, n_tentative = self.facts, len(self.tentative)
+        if not (facts.unit == "iterations" and self.p is None and facts.finished and n_tentative):
+            return ""
+        return (
+            f"{n_tentative:,} tentative after {facts.n_draws:,} iterations: neither clearly above the {facts.against} "
+            "nor clearly below it; a larger max_iter may decide them"
+        )
 
     def remarks(self) -> list[str]:
         """What a reader should know beside the decisions, in sentences."""
@@ -287,6 +298,8 @@ class Result:
             said.append(
                 f"{listed} {verb} the target away: nothing of it is left open; leave out what was made from the target"
             )
+        if self.undecided:
+            said.append(self.undecided)
         if explored := self.facts.exploration:
             said.append(_about_interactions(explored))
         return said
@@ -327,7 +340,9 @@ class Result:
     def __repr__(self) -> str:
         counts = np.bincount(self.verdicts.decision, minlength=len(Decision))
         left = (
-            "" if self.facts.finished else f", stopped after {self.facts.n_draws:,} of {self.facts.n_planned:,} draws"
+            ""
+            if self.facts.finished
+            else f", stopped after {self.facts.n_draws:,} of {self.facts.n_planned:,} {self.facts.unit}"
         )
         return (
             f"<Result: {counts[Decision.CONFIRMED]:,} confirmed and {counts[Decision.TENTATIVE]:,} tentative "

@@ -86,6 +86,26 @@ def test_the_default_is_the_snowball(run: Any, table: Path) -> None:
     assert sorted(said["confirmed"]) == ["g3", "g7"]
 
 
+def test_boruta_from_a_table_to_an_export(run: Any, table: Path) -> None:
+    options = ("--method", "boruta", "--max-iter", 20, "--trees", 60, "--perc", 99, "--level", 0.1, "--seed", 1)
+    done = run("select", table.name, "--target", "sick", "--out", "r", *options)
+    assert done.code == 0, done.err
+    assert "above the best shadow" in done.out
+    assert " iterations, " in done.out
+    rows = json.loads(run("export", "r", "--to", "json").out)
+    assert {"g3", "g7"} <= {row["column"] for row in rows if row["decision"] == "confirmed"}
+    said = json.loads(run("resume", "r", "--json").out)
+    assert (said["method"], said["unit"], said["parameters"]["n_estimators"]) == ("boruta", "iterations", 60)
+    fixed = run("select", table.name, "--target", "sick", "--json", "--fixed-shadows", *options)
+    assert json.loads(fixed.out)["parameters"]["correction"] == "fixed-shadows"
+
+
+def test_boruta_says_what_to_do_about_undecided_columns(run: Any, table: Path) -> None:
+    done = run("select", table.name, "--target", "sick", "--method", "boruta", "--max-iter", 2, "--trees", 20)
+    assert "31 tentative after 2 iterations" in done.out
+    assert "a larger max_iter may decide them" in done.out
+
+
 def test_the_snowball_keeps_its_budget(run_fresh: Any, tmp_path: Path) -> None:
     fernwood.datasets.make_madelon(200, 20_000, class_sep=2.0, random_state=0, out=tmp_path / "wide.fern")
     small = run_fresh("select", "wide.fern", "--memory", "150MB")
@@ -289,6 +309,14 @@ def test_a_moved_store_is_asked_for(run: Any, table: Path, tmp_path: Path) -> No
             "use importance='permutation', or rule='shadow'",
         ),
         (["t.csv", "--target", "sick", "--method", "subspace", "--fdr", "0"], "fdr is 0.0; it is a rate"),
+        (["t.csv", "--target", "sick", "--fixed-shadows"], "--fixed-shadows is for Boruta; add --method boruta"),
+        (["t.csv", "--target", "sick", "--max-iter", "9"], "--max-iter is for Boruta; add --method boruta"),
+        (["t.csv", "--target", "sick", "--method", "boruta", "--max-iter", "0"], "max_iter is 0; it must be"),
+        (
+            ["t.csv", "--target", "sick", "--method", "boruta", "--fdr", "0.2"],
+            "--fdr is 0.2 and Boruta tests at a level",
+        ),
+        (["t.csv", "--target", "sick", "--method", "boruta", "--perc", "0"], "perc is 0.0; it is a percentile"),
         (["t.csv", "--target", "sick", "--rule", "probe"], "--rule is for random subspaces; add --method subspace"),
         (["t.csv", "--target", "sick", "--memory", "3MB"], "--memory 3.0 MB is too small"),
         (

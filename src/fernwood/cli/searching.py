@@ -131,6 +131,8 @@ class SearchCommand:
         limit = f" of {shown_size(self._total)}" if self._total else ""
         if facts.method == "snowball":
             effort = f"false discovery rate {facts.parameters['fdr']:g}, {result.median_draws:g} contexts a column"
+        elif facts.method == "boruta":
+            effort = f"{facts.n_draws:,} iterations, {result.median_draws:g} a column"
         else:
             effort = f"{facts.n_draws:,} draws of {facts.parameters['q']:,} columns, {result.median_draws:g} a column"
         typer.echo(
@@ -179,7 +181,7 @@ def _print_table(result: Result) -> None:
 
 def _headings(result: Result) -> list[str]:
     against = [f"above the {result.facts.against}"] if result.facts.against else []
-    return ["importance", *against, "draws"]
+    return ["importance", *against, result.facts.unit]
 
 
 def _leave(sentence: str) -> NoReturn:

@@ -7,7 +7,7 @@ import tempfile
 from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any, Literal, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 import typer
 
@@ -16,13 +16,19 @@ from fernwood.cli.ingest import ingest_table
 from fernwood.cli.searching import SearchCommand
 from fernwood.errors import ParameterError, StoreError, shown
 
+if TYPE_CHECKING:
+    from fernwood.search.boruta import BorutaSettings
+    from fernwood.search.methods import Settings
+
+_FDR = 0.1
 _TASKS = Literal["classification", "regression"]
-_METHODS = Literal["snowball", "subspace"]
+_METHODS = Literal["snowball", "subspace", "boruta"]
 _LEARNERS = Literal["extra", "cart", "random"]
 _RULES = Literal["shadow", "mirror", "probe", "importance"]
 _IMPORTANCES = Literal["impurity", "out-of-sample", "permutation"]
-_SEARCHING, _TABLE = (
+_SEARCHING, _BORUTA, _TABLE = (
     "How to search with random subspaces (--method subspace)",
+    "How to search with Boruta (--method boruta)",
     "How to read a table (a store has this settled)",
 )
 
@@ -42,13 +48,20 @@ def _about_search(text: str) -> typer.models.OptionInfo:
     return option
 
 
+def _about_boruta(text: str) -> typer.models.OptionInfo:
+    option: typer.models.OptionInfo = typer.Option(help=text, rich_help_panel=_BORUTA)
+    return option
+
+
 @app.command("select")
 def select_command(
     table: Annotated[Path, typer.Argument(help="A table as for `fernwood ingest`, or a store, NAME.fern.")],
     target: Annotated[str, typer.Option(help="A column's name or position, or a file with one column.")] = "",
     memory: Annotated[str, _MEMORY] = "",
-    method: Annotated[_METHODS, typer.Option(help="Every column in context, or random subspaces.")] = "snowball",
-    fdr: Annotated[float, typer.Option(help="The false discovery rate, of every method that tests.")] = 0.1,
+    method: Annotated[
+        _METHODS, typer.Option(help="Every column in context, random subspaces, or Boruta.")
+    ] = "snowball",
+    fdr: Annotated[float, typer.Option(help="The false discovery rate, of snowball and subspaces.")] = _FDR,
     given: Annotated[
         list[str] | None, typer.Option(help="Snowball: a covariate, in every context and no candidate; repeat it.")
     ] = None,
@@ -78,7 +91,9 @@ def select_command(
     draws: Annotated[
         int | None, _about_search("Draws in all; by default until the answer stands, at most 50 a column on average.")
     ] = None,
-    trees: Annotated[int | None, _about_search("Trees on every draw; 1 is the paper's, and 10 the default.")] = None,
+    trees: Annotated[
+        int | None, _about_search("Trees on every draw, by default 10; Boruta: in every iteration, by the columns.")
+    ] = None,
     learner: Annotated[_LEARNERS, _about_search("How trees split: random thresholds, best ones, at random.")] = "extra",
     max_features: Annotated[str, _about_search("Columns looked at in a node: number, share, sqrt, log2.")] = "",
     max_depth: Annotated[int | None, _about_search("How deep trees grow; by default what suits the rule.")] = None,
@@ -95,6 +110,15 @@ def select_command(
         float | None, _about_search("The share of rows that a tree grows on; by default what suits the rule.")
     ] = None,
     round_size: Annotated[int, _about_search("Draws that see the same found columns.")] = 20,
+    max_iter: Annotated[int, _about_boruta("Iterations after which what is undecided stays tentative.")] = 100,
+    level: Annotated[float, _about_boruta("The level of the tests.")] = 0.05,
+    perc: Annotated[float, _about_boruta("The percentile of the shadows to be above; 100 is the best.")] = 100,
+    bonferroni: Annotated[
+        bool, _about_boruta("Correct over all columns as published, instead of BorutaPy's two steps.")
+    ] = False,
+    fixed_shadows: Annotated[
+        bool, _about_boruta("Shadows that stay as they are, and an error rate that holds on noise.")
+    ] = False,
 ) -> None:
     """Find the columns that matter.
 
@@ -102,6 +126,7 @@ def select_command(
     """
     from fernwood import seeds
     from fernwood.run.directory import STORE_NAME, RunDirectory, RunManifest
+    from fernwood.search.boruta import BorutaSettings
     from fernwood.search.settings import SubspaceSettings
     from fernwood.search.snowball import SnowballSettings
     from fernwood.store import open_store
@@ -111,7 +136,7 @@ def select_command(
         "alpha": alpha,
         "carry": carry,
         "n_iter": draws,
-        "n_trees": trees,
+        "n_trees": None if method == "boruta" else trees,
         "max_features": _as_features(max_features),
         "max_depth": max_depth,
         "max_samples": max_samples,
@@ -128,17 +153,33 @@ def select_command(
         learner=learner,
         **{name: value for name, value in adapting.items() if value is not None},
     )
-    settings = (
-        subspace
-        if method == "subspace"
-        else SnowballSettings(fdr=fdr, max_contexts="auto" if max_contexts is None else max_contexts, given=given or ())
+    boruta = BorutaSettings(
+        alpha=level,
+        perc=perc,
+        two_step=not bonferroni,
+        max_iter=max_iter,
+        n_estimators="auto" if method != "boruta" or trees is None else trees,
+        correction="fixed-shadows" if fixed_shadows else None,
     )
+    settings: Settings
+    match method:
+        case "subspace":
+            settings = subspace
+        case "boruta":
+            settings = boruta
+        case "snowball":
+            contexts: Any = "auto" if max_contexts is None else max_contexts
+            settings = SnowballSettings(fdr=fdr, max_contexts=contexts, given=given or ())
     plain = SubspaceSettings(fdr=fdr)
     if method != "subspace" and subspace != plain:
         changed = next(name for name in asdict(subspace) if getattr(subspace, name) != getattr(plain, name))
         raise ParameterError(f"{_option(changed)} is for random subspaces; add --method subspace, or leave it out")
-    if method == "subspace" and given:
-        raise ParameterError(f"--given {shown(given[0])} is for the snowball; leave out --method subspace, or --given")
+    if method != "boruta" and (named := _of_boruta(boruta)):
+        raise ParameterError(f"{named} is for Boruta; add --method boruta, or leave it out")
+    if method == "boruta" and fdr != _FDR:
+        raise ParameterError(f"--fdr is {fdr:g} and Boruta tests at a level; give --level, or another --method")
+    if method != "snowball" and given:
+        raise ParameterError(f"--given {shown(given[0])} is for the snowball; leave out --method {method}, or --given")
     number = seeds.entropy(seed)
     command = SearchCommand(memory, jobs, quiet=quiet, as_json=as_json)
     settled = {
@@ -226,6 +267,14 @@ def resume_command(
 def _option(field: str) -> str:
     """The option that sets a field of the settings."""
     return "--" + {"n_iter": "draws", "n_trees": "trees"}.get(field, field).replace("_", "-")
+
+
+def _of_boruta(settings: BorutaSettings) -> str:
+    """The option of Boruta that was given, if any was."""
+    entries, plain = settings.to_json(), type(settings)().to_json()
+    changed = [name for name, value in entries.items() if value != plain[name]]
+    names = {"alpha": "level", "two_step": "bonferroni", "correction": "fixed-shadows"}
+    return "--" + names.get(changed[0], changed[0]).replace("_", "-") if changed else ""
 
 
 def _as_features(text: str) -> int | float | Literal["sqrt", "log2"] | None:

@@ -57,6 +57,7 @@ def plan_draws(
     budget: int | None,
     *,
     held: int = 0,
+    way_out: str = ", or a smaller q",
 ) -> SearchPlan:
     """The plan for a search that fits draws of q columns; threads are fewer than wished where the budget is small.
 
@@ -72,6 +73,8 @@ def plan_draws(
         Bytes, or None for no limit.
     held
         Bytes of it that the table takes.
+    way_out
+        What else would do where the budget is too small, at the end of the sentence.
 
     Examples
     --------
@@ -84,7 +87,7 @@ def plan_draws(
     # Codes as they come and once more row by row; the best threshold of a column is found over 256 codes by class.
     worker = 2 * (q + 1) * n_rows + _ROW_BYTES * n_rows + 8 * 256 * n_classes
     plan = SearchPlan(ledger, round_, worker, n_threads, held)
-    return _within(plan, budget, f"{n_columns:,} columns and draws of {q:,} x {n_rows:,} codes", ", or a smaller q")
+    return _within(plan, budget, f"{n_columns:,} columns and draws of {q:,} x {n_rows:,} codes", way_out)
 
 
 def plan_waves(

@@ -56,6 +56,8 @@ class FitSettings:
         Whether a random probe takes part: one of the draw's columns with its values dealt anew to the rows.
     shadows
         How many shadows of every column take part: the column with its values dealt anew, in all draws alike.
+    first_shadow
+        Which of a column's many shadows is the first that takes part; those from another number on are others.
     keep_trees
         Whether the trees come back with the scores.
     """
@@ -66,6 +68,7 @@ class FitSettings:
     importance: Importance = "impurity"
     probe: bool = True
     shadows: int = 0
+    first_shadow: int = 0
     keep_trees: bool = False
 
     def __post_init__(self) -> None:
@@ -137,7 +140,7 @@ class TreeFits:
         kinds[:n], addresses[:n] = self._kinds[columns], self._checksums[columns]
         for copy in range(self._settings.shadows):
             here = slice(n * (copy + 1), n * (copy + 2))
-            copies = np.full(n, copy, np.uint64)
+            copies = np.full(n, self._settings.first_shadow + copy, np.uint64)
             kinds[here], addresses[here] = kinds[:n], self._deal.addresses(addresses[:n], copies)
             if self._some_counted is None:
                 codes[here] = self._deal(codes[:n].copy(), addresses[:n], copies)

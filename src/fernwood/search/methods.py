@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fernwood.errors import ParameterError, shown
+from fernwood.search.boruta import BorutaSettings
+from fernwood.search.iterating import select_by_boruta
 from fernwood.search.rolling import select_by_snowball
 from fernwood.search.selecting import select_by_subspaces
 from fernwood.search.settings import SubspaceSettings
@@ -16,9 +18,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Settings", "select", "settings_of"]
 
-Settings: TypeAlias = SnowballSettings | SubspaceSettings
+Settings: TypeAlias = SnowballSettings | SubspaceSettings | BorutaSettings
 
-_SETTINGS: dict[str, type[Settings]] = {kind.method: kind for kind in (SnowballSettings, SubspaceSettings)}
+_SETTINGS: dict[str, type[Settings]] = {
+    kind.method: kind for kind in (SnowballSettings, SubspaceSettings, BorutaSettings)
+}
 
 
 def settings_of(method: str, entries: dict[str, Any]) -> Settings:
@@ -40,4 +44,6 @@ def select(store: Store, settings: Settings, seed: int, **how: Any) -> Selection
     """Search a store with the method that the settings are for; see `select_by_subspaces` for the parameters."""
     if isinstance(settings, SnowballSettings):
         return select_by_snowball(store, settings, seed, **how)
+    if isinstance(settings, BorutaSettings):
+        return select_by_boruta(store, settings, seed, **how)
     return select_by_subspaces(store, settings, seed, **how)

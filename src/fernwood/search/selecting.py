@@ -10,13 +10,13 @@ from fernwood.errors import ParameterError
 from fernwood.kernels.ready import ensure_compiled
 from fernwood.learner.many import group_size
 from fernwood.learner.target import store_target
-from fernwood.relevance.paper import Evidence
 from fernwood.relevance.shadows import false_discoveries
 from fernwood.relevance.tested import comparable
 from fernwood.result import Facts, result_of
 from fernwood.run.directory import versions
 from fernwood.run.driving import SearchProgress, drive
 from fernwood.run.plan import plan_draws
+from fernwood.search.checkpoints import evidence_of, whole_number
 from fernwood.search.checks import check_table
 from fernwood.search.fitting import TreeFits
 from fernwood.search.subspace import SearchState, SubspaceSearch, start, step
@@ -239,23 +239,9 @@ class SubspaceLoop:
 
     def unpack(self, arrays: Mapping[str, NDArray[Any]]) -> SearchState:
         """The state from a checkpoint."""
-        blank = self.start().evidence._asdict()
-        for name, like in blank.items():
-            if arrays[name].shape != like.shape or arrays[name].dtype != like.dtype:
-                raise ValueError(f"the checkpoint's {name} are of another shape or type")
-        evidence = Evidence(**{name: arrays[name] for name in blank})
-        n_draws = _whole(arrays["n_draws"], self._n_draws)
-        if evidence.draws.sum(dtype=np.int64) != n_draws * self._search.q or evidence.draws.min() < 0:
+        evidence = evidence_of(arrays, self.start().evidence)
+        n_draws = whole_number(arrays["n_draws"], self._n_draws)
+        if evidence.draws.sum(dtype=np.int64) != n_draws * self._search.q:
             raise ValueError("the checkpoint's draws do not add up")
-        if not (np.isfinite(evidence.importance).all() and np.isfinite(evidence.shadow).all()):
-            raise ValueError("the checkpoint's scores cannot be")
-        if evidence.wins.min() < 0 or (evidence.wins > evidence.draws).any():
-            raise ValueError("the checkpoint's wins cannot be")
-        return SearchState(n_draws, evidence, self._search.rule.found(evidence), _whole(arrays["changed"], n_draws))
-
-
-def _whole(number: NDArray[Any], most: int) -> int:
-    """A number of draws from a checkpoint, up to so many."""
-    if number.shape != () or number.dtype.kind != "i" or not 0 <= number <= most:
-        raise ValueError("the checkpoint's number of draws is none of this search")
-    return int(number)
+        changed = whole_number(arrays["changed"], n_draws)
+        return SearchState(n_draws, evidence, self._search.rule.found(evidence), changed)

@@ -231,24 +231,40 @@ class SubspaceSettings:
 
     def to_json(self) -> dict[str, Any]:
         """Plain values; class weights as a list of pairs, since keys of JSON are text."""
-        entries = {name: _plain(value) for name, value in asdict(self).items()}
-        if not (self.class_weight is None or isinstance(self.class_weight, str)):
-            entries["class_weight"] = [[_plain(label), float(weight)] for label, weight in self.class_weight.items()]
-        return entries
+        entries = {name: plain_value(value) for name, value in asdict(self).items()}
+        return {**entries, "class_weight": plain_weights(self.class_weight)}
 
     @classmethod
     def from_json(cls, entries: dict[str, Any]) -> SubspaceSettings:
         """The settings that `to_json` wrote."""
-        given = dict(entries)
-        if isinstance(given.get("class_weight"), list):
-            given["class_weight"] = dict(given["class_weight"])
-        return cls(**given)
+        return cls(**with_weights(entries))
 
 
 def _is_auto(value: object) -> bool:
     return isinstance(value, str) and value == AUTO
 
 
-def _plain(value: Any) -> Any:
+def plain_value(value: Any) -> Any:
     """A value as JSON has it, where it is one of NumPy's."""
     return value.item() if isinstance(value, np.generic) else value
+
+
+def plain_weights(weights: Mapping[Any, float] | str | None) -> Any:
+    """Weights of classes as JSON has them: a list of pairs, since keys of JSON are text.
+
+    Examples
+    --------
+    >>> plain_weights({1: 2}), plain_weights("balanced")
+    ([[1, 2.0]], 'balanced')
+    """
+    if weights is None or isinstance(weights, str):
+        return weights
+    return [[plain_value(label), float(weight)] for label, weight in weights.items()]
+
+
+def with_weights(entries: dict[str, Any]) -> dict[str, Any]:
+    """Entries from JSON, with the weights of classes as `plain_weights` found them."""
+    given = dict(entries)
+    if isinstance(given.get("class_weight"), list):
+        given["class_weight"] = dict(given["class_weight"])
+    return given

@@ -1,0 +1,163 @@
+"""Importances of columns beside their shadows, from any scikit-learn estimator.
+
+An estimator takes a table of numbers, so the columns that take part and their shadows are laid out in memory: four
+bytes a cell. Values are those of the store: numbers of which a column has more than 255 are the middles of their bins,
+categories are the numbers of their codes, and missing values are NaN.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fernwood import seeds
+from fernwood.budget import shown_size
+from fernwood.errors import BudgetError, ParameterError
+from fernwood.learner.rows import RowSampling
+from fernwood.search.dealing import Dealer
+from fernwood.search.forests import usual_trees
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from fernwood.search.boruta import BorutaSettings
+    from fernwood.store.base import Store
+
+__all__ = ["Estimates", "check_budget"]
+
+# Addresses below the seed, beside those of `search.fitting` and `search.forests`.
+_MODEL, _ROWS = 8, 9
+
+_GROWN = 0.7
+_REPEATS = 5
+
+
+def check_budget(n_rows: int, n_columns: int, n_shadows: int, budget: int | None, held: int) -> None:
+    """Refuse a table that cannot be laid out for an estimator inside a budget.
+
+    Examples
+    --------
+    >>> check_budget(100, 1000, 1, 10**8, 0)
+    """
+    cells = n_rows * n_columns * (1 + n_shadows)
+    # The codes, the table, one more of it that estimators make, and what the codes of every column stand for.
+    least = held + 9 * cells + 4 * 256 * n_columns
+    if budget is not None and least > budget:
+        raise BudgetError(
+            f"a memory budget of {shown_size(budget)} is too small to lay out {n_columns:,} columns of {n_rows:,} rows "
+            f"and their shadows for an estimator; at least {shown_size(least)} would do, and our own trees "
+            "(estimator=None) need less",
+            least,
+        )
+
+
+class Estimates:
+    """Fits an estimator in every iteration of Boruta.
+
+    Parameters
+    ----------
+    store
+    ids : int64 array
+        Positions of the columns; an iteration names ranks in this order.
+    settings
+        With an estimator, which is cloned.
+    seed
+    """
+
+    def __init__(self, store: Store, ids: NDArray[np.int64], settings: BorutaSettings, seed: int) -> None:
+        self._store = store
+        self._ids = ids
+        self._settings = settings
+        self._seed = seed
+        self._counted = np.arange(store.n_rows)
+        if store.weights is not None:
+            self._counted = np.flatnonzero(store.weights > 0)
+        self._weights = None if store.weights is None else store.weights[self._counted]
+        self._groups: NDArray[np.int32] | None = None
+        if store.groups is not None:
+            self._groups = np.unique(store.groups[self._counted], return_inverse=True)[1].astype(np.int32)
+        self._deal = Dealer(seed, groups=self._groups)
+        self._values = np.stack([_values_of(store, int(i)) for i in ids])
+        self._y = _target_of(store)[self._counted]
+
+    def __call__(
+        self, columns: NDArray[np.int64], iteration: int, n_shadows: int, first_shadow: int
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Importances of columns and of their shadows; see `fernwood.search.boruta.Importances`."""
+        n = len(columns)
+        codes = np.ascontiguousarray(self._store.read(self._ids[columns])[:, self._counted])
+        table = np.empty(((1 + n_shadows) * n, len(self._counted)), np.float32)
+        values, checksums = self._values[columns], self._store.checksums[self._ids[columns]]
+        for copy in range(1 + n_shadows):
+            dealt = codes
+            if copy:
+                copies = np.full(n, first_shadow + copy - 1, np.uint64)
+                dealt = self._deal(codes.copy(), checksums, copies)
+            for j in range(n):
+                table[copy * n + j] = values[j, dealt[j]]
+        importance = self._importance(table.T, iteration)
+        return importance[:n], importance[n:].reshape(n_shadows, n)
+
+    def _importance(self, table: NDArray[np.float32], iteration: int) -> NDArray[np.float64]:
+        model = self._model(table.shape[1], iteration)
+        if self._settings.importance == "permutation":
+            return self._permutation(model, table, iteration)
+        self._fit(model, table, slice(None))
+        if hasattr(model, "feature_importances_"):
+            return np.asarray(model.feature_importances_, np.float64)
+        if hasattr(model, "coef_"):
+            return np.asarray(np.abs(np.atleast_2d(model.coef_)).sum(axis=0), np.float64)
+        raise ParameterError(
+            f"the estimator {type(model).__name__} has neither feature_importances_ nor coef_ when it is fitted; give "
+            "another, or importance='permutation'"
+        )
+
+    def _model(self, n_features: int, iteration: int) -> Any:
+        from sklearn.base import clone
+
+        model = clone(self._settings.estimator)
+        parameters = model.get_params(deep=True)
+        names = sorted(name for name in parameters if name == "random_state" or name.endswith("__random_state"))
+        drawn = seeds.generator(self._seed, _MODEL, iteration).integers(2**31, size=len(names)).tolist()
+        changes: dict[str, Any] = dict(zip(names, drawn, strict=True))
+        if "n_estimators" in parameters:
+            wished = self._settings.n_estimators
+            changes["n_estimators"] = (
+                usual_trees(n_features, parameters.get("max_depth")) if wished == "auto" else wished
+            )
+        return model.set_params(**changes)
+
+    def _fit(self, model: Any, table: NDArray[np.float32], rows: Any) -> None:
+        weighted = {} if self._weights is None else {"sample_weight": self._weights[rows]}
+        model.fit(table[rows], self._y[rows], **weighted)
+
+    def _permutation(self, model: Any, table: NDArray[np.float32], iteration: int) -> NDArray[np.float64]:
+        """The loss of score on three rows in ten, drawn for every iteration, when a column is permuted among them."""
+        from sklearn.inspection import permutation_importance
+
+        drawn = RowSampling(size=_GROWN).draw(len(table), self._seed, _ROWS, iteration, groups=self._groups)
+        self._fit(model, table, drawn.grown)
+        number = int(seeds.generator(self._seed, _MODEL, iteration, 1).integers(2**31))
+        lost = permutation_importance(
+            model, table[drawn.left_out], self._y[drawn.left_out], n_repeats=_REPEATS, random_state=number
+        )
+        return np.asarray(lost.importances_mean, np.float64)
+
+
+def _values_of(store: Store, position: int) -> NDArray[np.float32]:
+    """What the codes of a column stand for, as numbers; NaN for those that no row has."""
+    out = np.full(256, np.nan, np.float32)
+    codes, values = store.read([position])[0], store.column(position)
+    if values.dtype.kind in "MO":  # dates and categories keep their order and their numbers
+        known = codes != 255
+        out[codes[known]] = codes[known]
+    else:
+        out[codes] = values
+    return out
+
+
+def _target_of(store: Store) -> NDArray[Any]:
+    if store.target is None:
+        raise ParameterError("the store has no target; make it with one")
+    return np.asarray(store.target.values)

@@ -1,0 +1,129 @@
+"""Selecting columns with Boruta: from a store and settings to a result, in one run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fernwood.kernels.ready import ensure_compiled
+from fernwood.learner.target import store_target
+from fernwood.relevance.tested import ShadowRule, comparable
+from fernwood.result import Facts, result_of
+from fernwood.run.directory import versions
+from fernwood.run.driving import drive
+from fernwood.run.plan import plan_draws
+from fernwood.search.boruta import BorutaLoop, FixedShadowsLoop, most_shadows
+from fernwood.search.checks import check_table
+from fernwood.search.estimating import Estimates, check_budget
+from fernwood.search.forests import Forests, Growing, block_width
+from fernwood.search.selecting import Selection
+from fernwood.sources.base import Kind
+from fernwood.subspace.candidates import candidates
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from fernwood.run.directory import RunDirectory
+    from fernwood.run.driving import SearchProgressCallback
+    from fernwood.search.boruta import BorutaSettings, Importances
+    from fernwood.search.fitting import Importance
+    from fernwood.store.base import Store
+
+__all__ = ["select_by_boruta"]
+
+_ADVICE = {
+    "best shadow": "more rows, a larger n_estimators or a smaller perc make weak columns visible",
+    "shadows": "more rows, or a larger alpha, make weak columns visible",
+}
+
+
+def select_by_boruta(
+    store: Store,
+    settings: BorutaSettings,
+    seed: int,
+    *,
+    n_threads: int = 1,
+    memory: int | None = None,
+    held: int = 0,
+    directory: RunDirectory | None = None,
+    progress: SearchProgressCallback | None = None,
+) -> Selection:
+    """Run Boruta on a store to its end, or until it is stopped; see `select_by_subspaces` for the parameters.
+
+    Examples
+    --------
+    >>> from fernwood.datasets import make_madelon
+    >>> import fernwood
+    >>> from fernwood.search.boruta import BorutaSettings
+    >>> table = make_madelon(200, 30, class_sep=3.0, random_state=0)
+    >>> store = fernwood.ingest(table.data, target=table.target)
+    >>> result, _ = select_by_boruta(store, BorutaSettings(max_iter=20), seed=0)
+    >>> result.facts.unit, result.facts.n_draws <= 20
+    ('iterations', True)
+    """
+    check_table(store)
+    ids = candidates(store)
+    importances = _importances(store, ids, settings, seed, n_threads, memory, held)
+    loop: BorutaLoop | FixedShadowsLoop
+    if settings.correction is None:
+        loop = BorutaLoop(importances, len(ids), settings.rule(), settings.max_iter)
+    else:
+        kinds = comparable(store.kinds[ids] == Kind.CATEGORY, store.n_codes[ids], store.n_missing[ids])
+        # Confirmed at half of the rule's rate, which is so for searches that look at it again and again.
+        loop = FixedShadowsLoop(importances, len(ids), ShadowRule(settings.alpha, 1, kinds), settings.max_iter)
+    state, stopped_by = drive(loop, directory, progress)
+    facts = Facts.of(
+        store,
+        method=settings.method,
+        n_usable=len(ids),
+        n_draws=state.iteration,
+        n_planned=loop.progress(state).total,
+        against=loop.against,
+        seed=seed,
+        parameters=settings.to_json(),
+        advice=_ADVICE[loop.against],
+        unit="iterations",
+        versions=versions(),
+    )
+    evidence, tested = state.evidence, loop.tested(state)
+    result = result_of(
+        store,
+        ids,
+        facts,
+        loop.verdicts(state),
+        draws=evidence.draws,
+        score=evidence.mean_importance(),
+        wins=evidence.wins,
+        p=tested.p,
+        q=tested.q,
+        modelled=tested.modelled,
+    )
+    return Selection(result, stopped_by)
+
+
+def _importances(
+    store: Store,
+    ids: NDArray[np.int64],
+    settings: BorutaSettings,
+    seed: int,
+    n_threads: int,
+    memory: int | None,
+    held: int,
+) -> Importances:
+    n_shadows = most_shadows(len(ids), settings.correction)
+    if settings.estimator is not None:
+        check_budget(store.n_rows, len(ids), n_shadows, memory, held)
+        ensure_compiled("trees")
+        return Estimates(store, ids, settings, seed)
+    target = store_target(store, settings.class_weight)
+    task = "classification" if target.kernel.classes else "regression"
+    width = block_width(store.n_rows, len(ids), n_shadows) * (1 + n_shadows)
+    n_classes = max(len(target.classes), 1)
+    # Fits that are done, and wait for those before them to be added up, are a few for every thread.
+    plan = plan_draws(
+        store.n_rows, store.n_columns, n_classes, width, 4 * n_threads, n_threads, memory, held=held, way_out=""
+    )
+    ensure_compiled("trees")
+    importance: Importance = "impurity" if settings.importance == "model" else "permutation"
+    growing = Growing(settings.tree(task), settings.n_estimators, importance)
+    return Forests(store, ids, target, growing, seed, plan.n_threads)
