@@ -17,7 +17,7 @@ if TYPE_CHECKING:
         StoreError,
         TargetError,
     )
-    from fernwood.models import SubspaceForestClassifier, SubspaceForestRegressor
+    from fernwood.models import RandomFernsClassifier, SubspaceForestClassifier, SubspaceForestRegressor
     from fernwood.selectors import SnowballSelector, SubspaceSelector
     from fernwood.store import Store, ingest, open_store as open  # noqa: A004
 
@@ -27,6 +27,7 @@ _HOMES = {
     "FernwoodError": "fernwood.errors",
     "FernwoodWarning": "fernwood.errors",
     "ParameterError": "fernwood.errors",
+    "RandomFernsClassifier": "fernwood.models",
     "SnowballSelector": "fernwood.selectors",
     "SourceError": "fernwood.errors",
     "Store": "fernwood.store",
@@ -45,6 +46,7 @@ __all__ = [
     "FernwoodError",
     "FernwoodWarning",
     "ParameterError",
+    "RandomFernsClassifier",
     "SnowballSelector",
     "SourceError",
     "Store",
