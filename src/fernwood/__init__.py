@@ -18,12 +18,13 @@ if TYPE_CHECKING:
         TargetError,
     )
     from fernwood.models import RandomFernsClassifier, SubspaceForestClassifier, SubspaceForestRegressor
-    from fernwood.selectors import SnowballSelector, SubspaceSelector
+    from fernwood.selectors import FernSelector, SnowballSelector, SubspaceSelector
     from fernwood.store import Store, ingest, open_store as open  # noqa: A004
 
 # Public names and where they live; a name is loaded when it is first used (PEP 562), so that importing is light.
 _HOMES = {
     "BudgetError": "fernwood.errors",
+    "FernSelector": "fernwood.selectors",
     "FernwoodError": "fernwood.errors",
     "FernwoodWarning": "fernwood.errors",
     "ParameterError": "fernwood.errors",
@@ -43,6 +44,7 @@ _MODULES = {"datasets", "errors", "models", "seeds", "sources", "store", "theory
 
 __all__ = [
     "BudgetError",
+    "FernSelector",
     "FernwoodError",
     "FernwoodWarning",
     "ParameterError",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fernwood.errors import ParameterError, shown
+from fernwood.search.ferns import FernSettings, select_by_ferns
 from fernwood.search.rolling import select_by_snowball
 from fernwood.search.selecting import select_by_subspaces
 from fernwood.search.settings import SubspaceSettings
@@ -16,9 +17,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Settings", "select", "settings_of"]
 
-Settings: TypeAlias = SnowballSettings | SubspaceSettings
+Settings: TypeAlias = SnowballSettings | SubspaceSettings | FernSettings
 
-_SETTINGS: dict[str, type[Settings]] = {kind.method: kind for kind in (SnowballSettings, SubspaceSettings)}
+_SETTINGS: dict[str, type[Settings]] = {
+    kind.method: kind for kind in (SnowballSettings, SubspaceSettings, FernSettings)
+}
 
 
 def settings_of(method: str, entries: dict[str, Any]) -> Settings:
@@ -31,7 +34,7 @@ def settings_of(method: str, entries: dict[str, Any]) -> Settings:
     """
     if method not in _SETTINGS:
         raise ParameterError(
-            f"the method {shown(method)} is not known here; use {' or '.join(_SETTINGS)}, or another Fernwood"
+            f"the method {shown(method)} is not known here; use {', '.join(_SETTINGS)}, or another Fernwood"
         )
     return _SETTINGS[method].from_json(entries)
 
@@ -40,4 +43,6 @@ def select(store: Store, settings: Settings, seed: int, **how: Any) -> Selection
     """Search a store with the method that the settings are for; see `select_by_subspaces` for the parameters."""
     if isinstance(settings, SnowballSettings):
         return select_by_snowball(store, settings, seed, **how)
+    if isinstance(settings, FernSettings):
+        return select_by_ferns(store, settings, seed, **how)
     return select_by_subspaces(store, settings, seed, **how)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
+from fernwood.selectors.ferns import FernSelector
 from fernwood.selectors.snowball import SnowballSelector
 from fernwood.selectors.subspace import SubspaceSelector
 
-__all__ = ["SnowballSelector", "SubspaceSelector"]
+__all__ = ["FernSelector", "SnowballSelector", "SubspaceSelector"]
