@@ -1,6 +1,7 @@
 """Benchmark cases by name. A case takes a `Bench` and returns its figures and, for every bar, whether it is met."""
 
 from benchmarks.cases.calibration import calibration_answers, calibration_noise
+from benchmarks.cases.ferns import FERN_CASES
 from benchmarks.cases.foundation import bins, ingest_csv, ingest_npy, ingest_short, read_columns
 from benchmarks.cases.snowball import SNOWBALL_CASES
 from benchmarks.cases.subspace import (
@@ -45,6 +46,7 @@ CASES = {
     "srs-mirror-rate": srs_mirror_rate,
     "demo": select_demo,
     **SNOWBALL_CASES,
+    **FERN_CASES,
     "calibration-noise": calibration_noise,
     "calibration-answers": calibration_answers,
 }

@@ -7,7 +7,7 @@ import tempfile
 from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any, Literal, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 import typer
 
@@ -16,13 +16,17 @@ from fernwood.cli.ingest import ingest_table
 from fernwood.cli.searching import SearchCommand
 from fernwood.errors import ParameterError, StoreError, shown
 
+if TYPE_CHECKING:
+    from fernwood.search.methods import Settings
+
 _TASKS = Literal["classification", "regression"]
-_METHODS = Literal["snowball", "subspace"]
+_METHODS = Literal["snowball", "subspace", "ferns"]
 _LEARNERS = Literal["extra", "cart", "random"]
-_RULES = Literal["shadow", "mirror", "probe", "importance"]
+_RULES = Literal["shadow", "mirror", "probe", "importance", "max-shadow"]
 _IMPORTANCES = Literal["impurity", "out-of-sample", "permutation"]
-_SEARCHING, _TABLE = (
+_SEARCHING, _FERNS, _TABLE = (
     "How to search with random subspaces (--method subspace)",
+    "How to search with ferns (--method ferns), beside --q, --alpha, --rule and --round-size",
     "How to read a table (a store has this settled)",
 )
 
@@ -42,12 +46,19 @@ def _about_search(text: str) -> typer.models.OptionInfo:
     return option
 
 
+def _about_ferns(text: str) -> typer.models.OptionInfo:
+    option: typer.models.OptionInfo = typer.Option(help=text, rich_help_panel=_FERNS)
+    return option
+
+
 @app.command("select")
 def select_command(
     table: Annotated[Path, typer.Argument(help="A table as for `fernwood ingest`, or a store, NAME.fern.")],
     target: Annotated[str, typer.Option(help="A column's name or position, or a file with one column.")] = "",
     memory: Annotated[str, _MEMORY] = "",
-    method: Annotated[_METHODS, typer.Option(help="Every column in context, or random subspaces.")] = "snowball",
+    method: Annotated[
+        _METHODS, typer.Option(help="Every column in context, random subspaces, or random ferns.")
+    ] = "snowball",
     fdr: Annotated[float, typer.Option(help="The false discovery rate, of every method that tests.")] = 0.1,
     given: Annotated[
         list[str] | None, typer.Option(help="Snowball: a covariate, in every context and no candidate; repeat it.")
@@ -83,7 +94,10 @@ def select_command(
     max_features: Annotated[str, _about_search("Columns looked at in a node: number, share, sqrt, log2.")] = "",
     max_depth: Annotated[int | None, _about_search("How deep trees grow; by default what suits the rule.")] = None,
     rule: Annotated[
-        _RULES, _about_search("Found: above shadows or mirrored chance, at --fdr; above a probe; any importance.")
+        _RULES,
+        _about_search(
+            "Found: above shadows or mirrored chance, at --fdr; above a probe; any importance; above all shadows."
+        ),
     ] = "shadow",
     min_draws: Annotated[int, _about_search("Columns need more draws than this to be confirmed.")] = 5,
     min_share: Annotated[float, _about_search("Probe rule: the share of draws above the probe.")] = 0.95,
@@ -95,6 +109,9 @@ def select_command(
         float | None, _about_search("The share of rows that a tree grows on; by default what suits the rule.")
     ] = None,
     round_size: Annotated[int, _about_search("Draws that see the same found columns.")] = 20,
+    depth: Annotated[int | None, _about_ferns("Splits of a fern, 1 to 16; 7 by default.")] = None,
+    scans: Annotated[int | None, _about_ferns("Ferns that a column is in, on average; 1000 by default.")] = None,
+    blind: Annotated[bool, _about_ferns("Draw all columns of ferns at random, and carry none that are found.")] = False,
 ) -> None:
     """Find the columns that matter.
 
@@ -102,13 +119,21 @@ def select_command(
     """
     from fernwood import seeds
     from fernwood.run.directory import STORE_NAME, RunDirectory, RunManifest
+    from fernwood.search.ferns import FernSettings
     from fernwood.search.settings import SubspaceSettings
     from fernwood.search.snowball import SnowballSettings
     from fernwood.store import open_store
     from fernwood.store.manifest import is_store
 
+    of_ferns: dict[str, Any] = {"--depth": depth, "--scans": scans, "--blind": blind or None}
+    of_ferns["--rule max-shadow"] = "max-shadow" if rule == "max-shadow" else None
+    if method != "ferns" and any(value is not None for value in of_ferns.values()):
+        changed = next(name for name, value in of_ferns.items() if value is not None)
+        raise ParameterError(f"{changed} is for ferns; add --method ferns, or leave it out")
+    shared: dict[str, Any] = {"q": q, "rule": rule, "round_size": round_size}
+    if alpha is not None:
+        shared["alpha"] = alpha
     adapting: dict[str, Any] = {
-        "alpha": alpha,
         "carry": carry,
         "n_iter": draws,
         "n_trees": trees,
@@ -118,27 +143,29 @@ def select_command(
         "importance": importance,
     }
     subspace = SubspaceSettings(
-        q=q,
-        rule=rule,
         fdr=fdr,
         min_draws=min_draws,
         min_share=min_share,
         weighted=weighted,
-        round_size=round_size,
         learner=learner,
+        **({} if method == "ferns" else shared),
         **{name: value for name, value in adapting.items() if value is not None},
     )
-    settings = (
-        subspace
-        if method == "subspace"
-        else SnowballSettings(fdr=fdr, max_contexts="auto" if max_contexts is None else max_contexts, given=given or ())
-    )
+    settings: Settings
+    if method == "subspace":
+        settings = subspace
+    elif method == "ferns":
+        shared |= {name: value for name, value in (("depth", depth), ("scans", scans)) if value is not None}
+        settings = FernSettings(fdr=fdr, sequential=not blind, **shared)
+    else:
+        most: int | Literal["auto"] = "auto" if max_contexts is None else max_contexts
+        settings = SnowballSettings(fdr=fdr, max_contexts=most, given=given or ())
     plain = SubspaceSettings(fdr=fdr)
     if method != "subspace" and subspace != plain:
         changed = next(name for name in asdict(subspace) if getattr(subspace, name) != getattr(plain, name))
         raise ParameterError(f"{_option(changed)} is for random subspaces; add --method subspace, or leave it out")
-    if method == "subspace" and given:
-        raise ParameterError(f"--given {shown(given[0])} is for the snowball; leave out --method subspace, or --given")
+    if method != "snowball" and given:
+        raise ParameterError(f"--given {shown(given[0])} is for the snowball; leave out --method {method}, or --given")
     number = seeds.entropy(seed)
     command = SearchCommand(memory, jobs, quiet=quiet, as_json=as_json)
     settled = {
