@@ -77,10 +77,21 @@ def ferns_null(bench: Bench) -> Outcome:
     return _named(told), bars
 
 
+def ferns_noise(bench: Bench) -> Outcome:
+    """The error rate of the rule shadow on 200 rows of Gaussian noise, a hundred tables of 30 columns and of 300."""
+    told = {
+        problem: _found(bench, problem, "shadow", 100, "sequential", "200") for problem in ("noise-30", "noise-300")
+    }
+    return _named(told), {
+        f"{problem}: others ≤ 0.1, mean share": of["others_share"] <= 0.1 for problem, of in told.items()
+    }
+
+
 FERN_CASES = {
     "ferns-speed": ferns_speed,
     "ferns-threads": ferns_threads,
     "ferns-madelon": ferns_madelon,
     "ferns-iris": ferns_iris,
     "ferns-null": ferns_null,
+    "ferns-noise": ferns_noise,
 }

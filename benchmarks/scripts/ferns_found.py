@@ -14,7 +14,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 import fernwood
-from benchmarks.tables import iris, madelon, madelon_like, real
+from benchmarks.tables import iris, madelon, real
 from benchmarks.tally import Tally
 from fernwood.errors import FernwoodWarning
 
@@ -39,14 +39,22 @@ def shuffled_labels(rng: np.random.Generator) -> tuple:
     return x, rng.permutation(y), [], "classification"
 
 
+def noise(n_columns: int):
+    def make(rng: np.random.Generator) -> tuple:
+        return rng.standard_normal((200, n_columns)), rng.permutation(np.arange(200) % 2), [], "classification"
+
+    return make
+
+
 PROBLEMS = {
     "madelon": madelon,
-    "like-500": madelon_like(500, 2.0),
     "iri": iris,
     "iri2": iris_1000,
     "rnd": shuffled_values(GOLUB),
     "rnd2": shuffled_values(SINGH),
     "rnd3": shuffled_labels,
+    "noise-30": noise(30),
+    "noise-300": noise(300),
 }
 
 problem, rule, way, first, n_seeds = *sys.argv[1:4], int(sys.argv[4]), int(sys.argv[5])

@@ -12,12 +12,13 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from fernwood.budget import shown_size
-from fernwood.errors import ParameterError, TargetError, shown
+from fernwood.errors import FernwoodWarning, ParameterError, TargetError, shown
 from fernwood.kernels.ferns import Field, Tally, Trunks, add_scores, draw_trunks, grow_ferns
 from fernwood.learner.many import in_order
 from fernwood.learner.settings import is_integer
@@ -38,6 +39,7 @@ __all__ = [
     "new_tally",
     "new_votes",
     "total_scores",
+    "warn_of_empty_leaves",
 ]
 
 _DEEPEST = 16
@@ -139,6 +141,17 @@ def check_depth(depth: object) -> None:
         size = shown_size(8 << depth) if depth < 60 else f"2**{depth + 3} bytes"
         raise ParameterError(
             f"depth is {depth}; it must be from 1 to {_DEEPEST}: a fern of depth {depth} takes {size} a class"
+        )
+
+
+def warn_of_empty_leaves(depth: int, n_rows: int) -> None:
+    """Say so where a fern has more leaves than there are rows; a warning of the caller's caller."""
+    if n_rows < 1 << depth:
+        warnings.warn(
+            f"depth is {depth}, which makes {1 << depth:,} leaves for {n_rows:,} rows, so that many leaves are empty; "
+            "a smaller depth may do better",
+            FernwoodWarning,
+            stacklevel=3,
         )
 
 

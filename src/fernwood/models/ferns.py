@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,11 +9,21 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from fernwood import seeds
-from fernwood.errors import FernwoodWarning, ParameterError
+from fernwood.errors import ParameterError
 from fernwood.estimator import TableEstimator, class_labels, fit_store, n_threads, new_table
 from fernwood.kernels.ferns import Trunks
 from fernwood.kernels.ready import ensure_compiled
-from fernwood.learner.ferns import Ferns, check_depth, draw_columns, fern_rows, grow, new_tally, new_votes, total_scores
+from fernwood.learner.ferns import (
+    Ferns,
+    check_depth,
+    draw_columns,
+    fern_rows,
+    grow,
+    new_tally,
+    new_votes,
+    total_scores,
+    warn_of_empty_leaves,
+)
 from fernwood.learner.many import in_order
 from fernwood.learner.settings import at_least
 from fernwood.search.dealing import Dealer
@@ -138,13 +147,7 @@ class RandomFernsClassifier(ClassifierMixin, TableEstimator):  # type: ignore[mi
         seed, threads = seeds.entropy(self.random_state), n_threads(self.n_jobs)
         store = fit_store(self, X, y, task="classification", memory=self.memory)
         rows = fern_rows(store)
-        if len(rows.labels) < 1 << self.depth:
-            warnings.warn(
-                f"depth is {self.depth}, which makes {1 << self.depth:,} leaves for {len(rows.labels):,} rows, so that "
-                "many leaves are empty; a smaller depth may predict better",
-                FernwoodWarning,
-                stacklevel=2,
-            )
+        warn_of_empty_leaves(self.depth, len(rows.labels))
         ensure_compiled("ferns")
         self.classes_ = class_labels(store, y)[rows.classes]
         self._grow(store, rows, seed, threads)

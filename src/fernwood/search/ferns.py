@@ -8,16 +8,15 @@ its ferns, and not once in a million.
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
 
 from fernwood import seeds
-from fernwood.errors import FernwoodWarning, ParameterError
+from fernwood.errors import ParameterError
 from fernwood.kernels.ready import ensure_compiled
-from fernwood.learner.ferns import check_depth, draw_columns, fern_rows, grow, new_tally
+from fernwood.learner.ferns import check_depth, draw_columns, fern_rows, grow, new_tally, warn_of_empty_leaves
 from fernwood.learner.many import in_order
 from fernwood.learner.settings import at_least, one_of
 from fernwood.relevance.paper import Evidence, MaxShadowRule
@@ -276,13 +275,7 @@ def select_by_ferns(
     rows = fern_rows(store)
     ids = candidates(store)
     q = checked_q(settings.q, store.n_rows, len(ids))
-    if len(rows.labels) < 1 << settings.depth:
-        warnings.warn(
-            f"depth is {settings.depth}, which makes {1 << settings.depth:,} leaves for {len(rows.labels):,} rows, so "
-            "that many leaves are empty; a smaller depth may find more",
-            FernwoodWarning,
-            stacklevel=2,
-        )
+    warn_of_empty_leaves(settings.depth, len(rows.labels))
     # A draw and its shadows, and for every leaf and class of one fern two scores and a count.
     leaves = 20 * (max(len(target.classes), 1) << settings.depth)
     plan = plan_draws(
