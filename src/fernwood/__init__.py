@@ -17,17 +17,19 @@ if TYPE_CHECKING:
         StoreError,
         TargetError,
     )
-    from fernwood.models import SubspaceForestClassifier, SubspaceForestRegressor
-    from fernwood.selectors import BorutaSelector, SnowballSelector, SubspaceSelector
+    from fernwood.models import RandomFernsClassifier, SubspaceForestClassifier, SubspaceForestRegressor
+    from fernwood.selectors import BorutaSelector, FernSelector, SnowballSelector, SubspaceSelector
     from fernwood.store import Store, ingest, open_store as open  # noqa: A004
 
 # Public names and where they live; a name is loaded when it is first used (PEP 562), so that importing is light.
 _HOMES = {
     "BorutaSelector": "fernwood.selectors",
     "BudgetError": "fernwood.errors",
+    "FernSelector": "fernwood.selectors",
     "FernwoodError": "fernwood.errors",
     "FernwoodWarning": "fernwood.errors",
     "ParameterError": "fernwood.errors",
+    "RandomFernsClassifier": "fernwood.models",
     "SnowballSelector": "fernwood.selectors",
     "SourceError": "fernwood.errors",
     "Store": "fernwood.store",
@@ -44,9 +46,11 @@ _MODULES = {"datasets", "errors", "models", "seeds", "sources", "store", "theory
 __all__ = [
     "BorutaSelector",
     "BudgetError",
+    "FernSelector",
     "FernwoodError",
     "FernwoodWarning",
     "ParameterError",
+    "RandomFernsClassifier",
     "SnowballSelector",
     "SourceError",
     "Store",

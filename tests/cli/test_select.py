@@ -27,6 +27,7 @@ QUICK = ("--method", "subspace", "--rule", "probe", "--draws", 40, "--q", 10, "-
 def _trees_compiled() -> None:
     ensure_compiled("trees")
     ensure_compiled("snowball")
+    ensure_compiled("ferns")
 
 
 @pytest.fixture
@@ -167,6 +168,25 @@ def test_shadows_are_the_default_of_random_subspaces(run: Any, table: Path) -> N
         run("select", table.name, "--target", "sick", "--method", "subspace", "--rule", "mirror", "--json").out
     )
     assert (said["against"], said["parameters"]["importance"]) == ("mirror", "permutation")
+
+
+def test_ferns_from_a_table_to_an_export_and_again(run: Any, table: Path) -> None:
+    ferns = ("--target", "sick", "--method", "ferns", "--scans", 200, "--depth", 4, "--q", 10, "--seed", 1)
+    done = run("select", table.name, *ferns, "--out", "r")
+    assert done.code == 0, done.err
+    assert {"g3", "g7"} <= {line.split()[0] for line in done.out.splitlines() if "  confirmed  " in line}
+    assert "draws of 10 columns, " in done.out
+    assert "ferns a column (median), seed 1" in done.out
+    exported = run("export", "r", "--to", "csv").out
+    assert decisions(exported)["g3"] == "confirmed"
+    assert run("resume", "r", "--quiet").code == 0
+    assert run("export", "r", "--to", "csv").out == exported
+    paper = run("select", table.name, *ferns, "--rule", "max-shadow", "--blind", "--json")
+    said = json.loads(paper.out)
+    assert {"g3", "g7"} <= set(said["confirmed"])
+    assert (said["parameters"]["sequential"], said["parameters"]["rule"]) == (False, "max-shadow")
+    shown = run("select", table.name, *ferns, "--rule", "max-shadow")
+    assert ["column", "decision", "importance", "draws"] in [line.split() for line in shown.out.splitlines()]
 
 
 def test_nothing_found_says_why(run: Any, tmp_path: Path) -> None:
@@ -327,6 +347,18 @@ def test_a_moved_store_is_asked_for(run: Any, table: Path, tmp_path: Path) -> No
         (["t.csv", "--target", "sick", "--method", "magic"], "'magic' is not"),
         (["t.csv", "--target", "sick", "--fdr", "1.5"], "fdr is 1.5; it is a rate: give a number between 0 and 1"),
         (["t.csv", "--target", "sick", "--trees", "3"], "--trees is for random subspaces; add --method subspace"),
+        (["t.csv", "--target", "sick", "--scans", "3"], "--scans is for ferns; add --method ferns, or leave it out"),
+        (
+            ["t.csv", "--target", "sick", "--method", "subspace", "--rule", "max-shadow"],
+            "--rule max-shadow is for ferns; add --method ferns",
+        ),
+        (
+            ["t.csv", "--target", "sick", "--method", "ferns", "--depth", "20"],
+            "a fern of depth 20 takes 8.4 MB a class",
+        ),
+        (["t.csv", "--target", "sick", "--method", "ferns", "--rule", "probe"], "rule is 'probe'; it must be one of"),
+        (["t.csv", "--target", "sick", "--method", "ferns", "--trees", "3"], "--trees is for random subspaces"),
+        (["t.csv", "--target", "g0", "--method", "ferns"], "is numbers, and ferns tell classes apart; use trees"),
     ],
 )
 def test_bad_input_gets_one_sentence(run: Any, table: Path, tmp_path: Path, arguments: list[str], words: str) -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from fernwood.errors import ParameterError
-from fernwood.relevance import Decision, Evidence, ImportanceRule, ProbeRule, Rule
+from fernwood.relevance import Decision, Evidence, ImportanceRule, MaxShadowRule, ProbeRule, Rule
 
 
 @st.composite
@@ -131,3 +131,27 @@ def test_a_share_out_of_range(share: float) -> None:
 def test_draws_out_of_range(least: int) -> None:
     with pytest.raises(ParameterError, match=f"min_draws is {least!r}; it must be an integer from 0 on"):
         ProbeRule(least)
+
+
+def test_the_most_important_shadow() -> None:
+    draws = np.array([10, 10, 10, 3, 0, 20], np.int32)
+    importance = np.array([5.0, 2.0, 1.0, 90.0, 0.0, 4.0])
+    shadow = np.array([[1.0, 2.0, -4.0, 60.0, 0.0, 3.0]])
+    evidence = Evidence(draws, importance, np.zeros(6, np.int32), shadow)
+    rule = MaxShadowRule(5)
+    assert rule.found(evidence).tolist() == [0]  # 0.5 is above 0.2, which 0.2 is not; three draws are too few
+    told = rule.judge(evidence)
+    assert told.decision.tolist() == [
+        Decision.CONFIRMED,
+        Decision.REJECTED,
+        Decision.REJECTED,
+        Decision.UNEXAMINED,
+        Decision.UNEXAMINED,
+        Decision.REJECTED,
+    ]
+    assert told.reasons[told.reason[3]] == "drawn 5 times or fewer, too rarely to tell"
+    assert told.reasons[told.reason[4]] == "never drawn"
+    assert rule.chances(evidence) is rule.modelled(evidence) is None
+    assert MaxShadowRule(50).found(evidence).tolist() == []
+    both = evidence._replace(shadow=np.array([shadow[0], [6.0, 0.0, 0.0, 0.0, 0.0, 0.0]]))
+    assert rule.found(both).tolist() == []

@@ -143,3 +143,17 @@ def test_a_rate_out_of_range(fdr: float) -> None:
     for rule in (ShadowRule, MirrorRule):
         with pytest.raises(ParameterError, match="it is a rate: give a number between 0 and 1, such as 0.1"):
             rule(fdr)
+
+
+def test_a_straight_tail_is_that_of_the_importances_themselves() -> None:
+    rng = np.random.default_rng(0)
+    draws, importance = np.full(500, 8, np.int32), 8 * rng.standard_normal(500)
+    importance[7] = 8 * 9.0
+    evidence = Evidence(draws, importance, np.zeros(500, np.int32), 8 * rng.standard_normal((1, 500)))
+    bent, straight = (ShadowRule(straight=way).chances(evidence) for way in (False, True))
+    null = np.sort(evidence.shadow[0] / 8)
+    slope = (null[-50:].mean() - null[-51]) * (1 + 1 / math.sqrt(50))
+    assert straight[7] == pytest.approx(51 / 501 * math.exp(-(9 - null[-51]) / slope))
+    assert straight[7] < bent[7]
+    counted = importance / 8 <= null[-51]
+    np.testing.assert_array_equal(straight[counted], bent[counted])

@@ -83,7 +83,7 @@ class SearchCommand:
         from fernwood.search.methods import select
 
         keep_pandas_out()
-        family = "snowball" if settings.method == "snowball" else "trees"
+        family = settings.method if settings.method in ("snowball", "ferns") else "trees"
         ensure_compiled(family)
         load_family(family)
         # What is resident now (interpreter, libraries, compiled code) is part of what the user allows.
@@ -134,7 +134,10 @@ class SearchCommand:
         elif facts.method == "boruta":
             effort = f"{facts.n_draws:,} iterations, {result.median_draws:g} a column"
         else:
-            effort = f"{facts.n_draws:,} draws of {facts.parameters['q']:,} columns, {result.median_draws:g} a column"
+            what = "ferns " if facts.method == "ferns" else ""
+            effort = (
+                f"{facts.n_draws:,} draws of {facts.parameters['q']:,} columns, {result.median_draws:g} {what}a column"
+            )
         typer.echo(
             f"{effort} (median), seed {facts.seed}; {took:.1f} s, peak memory {shown_size(peak_resident())}{limit}"
         )

@@ -22,12 +22,13 @@ if TYPE_CHECKING:
 
 _FDR = 0.1
 _TASKS = Literal["classification", "regression"]
-_METHODS = Literal["snowball", "subspace", "boruta"]
+_METHODS = Literal["snowball", "subspace", "ferns", "boruta"]
 _LEARNERS = Literal["extra", "cart", "random"]
-_RULES = Literal["shadow", "mirror", "probe", "importance"]
+_RULES = Literal["shadow", "mirror", "probe", "importance", "max-shadow"]
 _IMPORTANCES = Literal["impurity", "out-of-sample", "permutation"]
-_SEARCHING, _BORUTA, _TABLE = (
+_SEARCHING, _FERNS, _BORUTA, _TABLE = (
     "How to search with random subspaces (--method subspace)",
+    "How to search with ferns (--method ferns), beside --q, --alpha, --rule and --round-size",
     "How to search with Boruta (--method boruta)",
     "How to read a table (a store has this settled)",
 )
@@ -53,15 +54,20 @@ def _about_boruta(text: str) -> typer.models.OptionInfo:
     return option
 
 
+def _about_ferns(text: str) -> typer.models.OptionInfo:
+    option: typer.models.OptionInfo = typer.Option(help=text, rich_help_panel=_FERNS)
+    return option
+
+
 @app.command("select")
 def select_command(
     table: Annotated[Path, typer.Argument(help="A table as for `fernwood ingest`, or a store, NAME.fern.")],
     target: Annotated[str, typer.Option(help="A column's name or position, or a file with one column.")] = "",
     memory: Annotated[str, _MEMORY] = "",
     method: Annotated[
-        _METHODS, typer.Option(help="Every column in context, random subspaces, or Boruta.")
+        _METHODS, typer.Option(help="Every column in context, random subspaces, random ferns, or Boruta.")
     ] = "snowball",
-    fdr: Annotated[float, typer.Option(help="The false discovery rate, of snowball and subspaces.")] = _FDR,
+    fdr: Annotated[float, typer.Option(help="The false discovery rate, of all methods but Boruta.")] = _FDR,
     given: Annotated[
         list[str] | None, typer.Option(help="Snowball: a covariate, in every context and no candidate; repeat it.")
     ] = None,
@@ -98,7 +104,10 @@ def select_command(
     max_features: Annotated[str, _about_search("Columns looked at in a node: number, share, sqrt, log2.")] = "",
     max_depth: Annotated[int | None, _about_search("How deep trees grow; by default what suits the rule.")] = None,
     rule: Annotated[
-        _RULES, _about_search("Found: above shadows or mirrored chance, at --fdr; above a probe; any importance.")
+        _RULES,
+        _about_search(
+            "Found: above shadows or mirrored chance, at --fdr; above a probe; any importance; above all shadows."
+        ),
     ] = "shadow",
     min_draws: Annotated[int, _about_search("Columns need more draws than this to be confirmed.")] = 5,
     min_share: Annotated[float, _about_search("Probe rule: the share of draws above the probe.")] = 0.95,
@@ -119,6 +128,9 @@ def select_command(
     fixed_shadows: Annotated[
         bool, _about_boruta("Shadows that stay as they are, and an error rate that holds on noise.")
     ] = False,
+    depth: Annotated[int | None, _about_ferns("Splits of a fern, 1 to 16; 7 by default.")] = None,
+    scans: Annotated[int | None, _about_ferns("Ferns that a column is in, on average; 1000 by default.")] = None,
+    blind: Annotated[bool, _about_ferns("Draw all columns of ferns at random, and carry none that are found.")] = False,
 ) -> None:
     """Find the columns that matter.
 
@@ -127,13 +139,21 @@ def select_command(
     from fernwood import seeds
     from fernwood.run.directory import STORE_NAME, RunDirectory, RunManifest
     from fernwood.search.boruta import BorutaSettings
+    from fernwood.search.ferns import FernSettings
     from fernwood.search.settings import SubspaceSettings
     from fernwood.search.snowball import SnowballSettings
     from fernwood.store import open_store
     from fernwood.store.manifest import is_store
 
+    of_ferns: dict[str, Any] = {"--depth": depth, "--scans": scans, "--blind": blind or None}
+    of_ferns["--rule max-shadow"] = "max-shadow" if rule == "max-shadow" else None
+    if method != "ferns" and any(value is not None for value in of_ferns.values()):
+        changed = next(name for name, value in of_ferns.items() if value is not None)
+        raise ParameterError(f"{changed} is for ferns; add --method ferns, or leave it out")
+    shared: dict[str, Any] = {"q": q, "rule": rule, "round_size": round_size}
+    if alpha is not None:
+        shared["alpha"] = alpha
     adapting: dict[str, Any] = {
-        "alpha": alpha,
         "carry": carry,
         "n_iter": draws,
         "n_trees": None if method == "boruta" else trees,
@@ -143,14 +163,12 @@ def select_command(
         "importance": importance,
     }
     subspace = SubspaceSettings(
-        q=q,
-        rule=rule,
         fdr=fdr,
         min_draws=min_draws,
         min_share=min_share,
         weighted=weighted,
-        round_size=round_size,
         learner=learner,
+        **({} if method == "ferns" else shared),
         **{name: value for name, value in adapting.items() if value is not None},
     )
     boruta = BorutaSettings(
@@ -165,6 +183,9 @@ def select_command(
     match method:
         case "subspace":
             settings = subspace
+        case "ferns":
+            shared |= {name: value for name, value in (("depth", depth), ("scans", scans)) if value is not None}
+            settings = FernSettings(fdr=fdr, sequential=not blind, **shared)
         case "boruta":
             settings = boruta
         case "snowball":

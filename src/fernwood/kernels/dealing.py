@@ -7,7 +7,7 @@ from numba import njit
 
 from fernwood.kernels.random import advance
 
-__all__ = ["deal_pieces", "permute_codes"]
+__all__ = ["deal_pieces", "permute_codes", "shuffle_whole"]
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1, _MIX_2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
@@ -22,7 +22,7 @@ def permute_codes(codes, addresses, out):
     for j in range(codes.shape[0]):
         _spread(addresses[j], state)
         out[j] = codes[j]
-        _shuffle(state, out[j])
+        shuffle_whole(state, out[j])
 
 
 @njit(nogil=True, cache=True)
@@ -51,18 +51,18 @@ def deal_pieces(codes, addresses, rows, piece, stratum, out):
             pieces = order[stratum[s] : stratum[s + 1]]
             for k in range(pieces.shape[0]):
                 pieces[k] = stratum[s] + k
-            _shuffle(state, pieces)
+            shuffle_whole(state, pieces)
             for k in pieces:
                 members = inside[: piece[k + 1] - piece[k]]
                 members[:] = rows[piece[k] : piece[k + 1]]
-                _shuffle(state, members)
+                shuffle_whole(state, members)
                 for row in members:
                     out[j, rows[place]] = codes[j, row]
                     place += 1
 
 
 @njit(nogil=True, cache=True)
-def _shuffle(state, values):
+def shuffle_whole(state, values):
     """All places dealt anew (Fisher and Yates); each half of a random word serves one place.
 
     As `random.next_bounded` draws, with the state in registers: shadows are dealt anew in every pass.

@@ -70,7 +70,30 @@ def _compile_snowball() -> None:
     count_pairs(codes, one, one, one, steps.view(np.int16)[:, :, 0], unit, contexts, out)
 
 
-FAMILIES = {"text": _compile_text, "trees": _compile_trees, "snowball": _compile_snowball}
+def _compile_ferns() -> None:
+    from fernwood.kernels.dealing import deal_pieces, permute_codes
+    from fernwood.kernels.drawing import draw_beside, draw_places
+    from fernwood.kernels.ferns import Field, Tally, Trunks, add_scores, draw_trunks, grow_ferns
+
+    codes = np.arange(4, dtype=np.uint8).reshape(1, 4)
+    states, rows = np.ones((1, 4), np.uint64), np.arange(4, dtype=np.int32)
+    trunks = Trunks(
+        np.zeros((1, 1), np.int32),
+        np.zeros((1, 1), np.uint8),
+        np.zeros((1, 1), np.uint8),
+        np.zeros((1, 1, 4), np.uint64),
+    )
+    field = Field(codes, np.zeros(1, np.bool_), (rows % 2).astype(np.uint32), rows, 4, 2, np.zeros(8))
+    scores, tally = np.zeros((1, 4)), Tally(np.zeros(1, np.int32), np.zeros(1), np.zeros(1))
+    draw_trunks(states, 1, np.zeros(1, np.int32), 1, trunks.column)
+    grow_ferns(field, codes, trunks, states, scores, np.zeros((4, 3)), tally)
+    add_scores(codes, trunks, scores, np.zeros((4, 2)))
+    permute_codes(codes, np.ones(1, np.uint64), codes)
+    deal_pieces(codes, np.ones(1, np.uint64), np.arange(4), np.array([0, 2, 4]), np.array([0, 2]), codes.copy())
+    draw_beside(states[0], 9, draw_places(states[0], 9, 2), 4)
+
+
+FAMILIES = {"text": _compile_text, "trees": _compile_trees, "snowball": _compile_snowball, "ferns": _compile_ferns}
 
 
 def load_family(family: str) -> None:

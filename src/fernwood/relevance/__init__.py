@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 from fernwood.relevance.decision import Decision, Verdicts
-from fernwood.relevance.paper import Evidence, ImportanceRule, ProbeRule, Rule
+from fernwood.relevance.paper import Evidence, ImportanceRule, MaxShadowRule, ProbeRule, Rule
 from fernwood.relevance.tested import MirrorRule, ShadowRule
 
-__all__ = ["Decision", "Evidence", "ImportanceRule", "MirrorRule", "ProbeRule", "Rule", "ShadowRule", "Verdicts"]
+__all__ = [
+    "Decision",
+    "Evidence",
+    "ImportanceRule",
+    "MaxShadowRule",
+    "MirrorRule",
+    "ProbeRule",
+    "Rule",
+    "ShadowRule",
+    "Verdicts",
+]

@@ -1,4 +1,4 @@
-"""The rules of the papers: any importance at all, and the random probe."""
+"""The rules of the papers: any importance at all, the random probe, and the most important shadow."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from fernwood.relevance.decision import Verdicts
 
-__all__ = ["NO_SHADOWS", "Against", "Evidence", "ImportanceRule", "ProbeRule", "Rule"]
+__all__ = ["NO_SHADOWS", "Against", "Evidence", "ImportanceRule", "MaxShadowRule", "ProbeRule", "Rule"]
 
 
 Against = Literal["", "probe", "shadows", "mirror"]
@@ -181,3 +181,48 @@ class ProbeRule:
     def _ahead(self, evidence: Evidence) -> NDArray[np.bool_]:
         # A quotient and not a product: eleven wins in twenty are 0.55, while 0.55 * 20 is above eleven in doubles.
         return np.asarray(evidence.wins / np.maximum(evidence.draws, 1) >= self.share)
+
+
+@dataclass(frozen=True, slots=True)
+class MaxShadowRule:
+    """Columns more important than the most important shadow: formula (8) of Kursa (2017).
+
+    Columns, and shadows, that were drawn `least_draws` times or fewer take no part.
+
+    Examples
+    --------
+    >>> draws, shadow = np.array([9, 9, 9, 2]), np.array([[1.0, 4.0, 0.0, 99.0]])
+    >>> MaxShadowRule().found(Evidence(draws, np.array([4.5, 3.0, 0.0, 200.0]), np.zeros(4, int), shadow))
+    array([0])
+    """
+
+    least_draws: int = 5
+
+    against: ClassVar[Against] = ""
+
+    def found(self, evidence: Evidence) -> NDArray[np.int64]:
+        """F, in increasing order."""
+        return np.flatnonzero(self._above(evidence))
+
+    def chances(self, _: Evidence) -> None:
+        """None: columns are not tested."""
+
+    def modelled(self, _: Evidence) -> None:
+        """None: columns are not tested."""
+
+    def advice(self, _: Evidence) -> str:
+        """What would make weak columns visible."""
+        return "more rows or more scans make weak columns visible"
+
+    def judge(self, evidence: Evidence) -> Verdicts:
+        """A decision about every column."""
+        often = evidence.draws > self.least_draws
+        few = f"drawn {self.least_draws} times or fewer, too rarely to tell"
+        reasons = ("more important than every shadow", "not more important than every shadow", few, "never drawn")
+        decisions = [Decision.CONFIRMED, Decision.REJECTED, Decision.UNEXAMINED, Decision.UNEXAMINED]
+        return first_that_holds([self._above(evidence), often, evidence.draws > 0], decisions, reasons)
+
+    def _above(self, evidence: Evidence) -> NDArray[np.bool_]:
+        often = evidence.draws > self.least_draws
+        highest = np.max(evidence.shadow[:, often] / evidence.draws[often], initial=-np.inf)
+        return np.asarray(often & (evidence.mean_importance() > highest))

@@ -85,11 +85,16 @@ class _TestingRule(ABC):
         Columns drawn this often or less are not confirmed.
     kinds : int64 array, optional
         From `comparable`: columns are compared with the null of their kind; by default all are of one kind.
+    straight
+        Whether the tail of importances is modelled as it is. That of trees falls more slowly than an exponential; that
+        of its cube root falls faster, so that the model errs on the safe side. Importances that chance makes as often
+        negative as positive, those of ferns, have a lighter tail.
     """
 
     fdr: float = 0.1
     least_draws: int = 5
     kinds: NDArray[np.int64] | None = None
+    straight: bool = False
 
     against: ClassVar[Against]
     _better: ClassVar[str]
@@ -150,9 +155,8 @@ class _TestingRule(ABC):
         for columns in self._alike(evidence.draws > least):
             null = self.null(evidence, columns)
             if len(null):
-                # The tail of importances falls more slowly than an exponential; that of their cube root falls faster,
-                # so that the model of the tail errs on the safe side.
-                out[columns] = tail_chances(np.cbrt(evidence.mean_importance(columns)), np.cbrt(null))
+                mean = evidence.mean_importance(columns)
+                out[columns] = tail_chances(mean, null) if self.straight else tail_chances(np.cbrt(mean), np.cbrt(null))
         return out
 
     def _alike(self, chosen: NDArray[np.bool_]) -> Iterator[NDArray[np.int64]]:

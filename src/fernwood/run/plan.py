@@ -58,6 +58,7 @@ def plan_draws(
     *,
     held: int = 0,
     way_out: str = ", or a smaller q",
+    beside: int = 0,
 ) -> SearchPlan:
     """The plan for a search that fits draws of q columns; threads are fewer than wished where the budget is small.
 
@@ -75,6 +76,8 @@ def plan_draws(
         Bytes of it that the table takes.
     way_out
         What else would do where the budget is too small, at the end of the sentence.
+    beside
+        Bytes that a thread takes beside codes and trees.
 
     Examples
     --------
@@ -85,7 +88,7 @@ def plan_draws(
     # Two runs of numbers for every column of a draw, and as many draws again in flight between threads.
     round_ = 2 * 16 * q * round_size
     # Codes as they come and once more row by row; the best threshold of a column is found over 256 codes by class.
-    worker = 2 * (q + 1) * n_rows + _ROW_BYTES * n_rows + 8 * 256 * n_classes
+    worker = 2 * (q + 1) * n_rows + _ROW_BYTES * n_rows + 8 * 256 * n_classes + beside
     plan = SearchPlan(ledger, round_, worker, n_threads, held)
     return _within(plan, budget, f"{n_columns:,} columns and draws of {q:,} x {n_rows:,} codes", way_out)
 

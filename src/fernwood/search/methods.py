@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fernwood.errors import ParameterError, shown
 from fernwood.search.boruta import BorutaSettings
+from fernwood.search.ferns import FernSettings, select_by_ferns
 from fernwood.search.iterating import select_by_boruta
 from fernwood.search.rolling import select_by_snowball
 from fernwood.search.selecting import select_by_subspaces
@@ -18,10 +19,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Settings", "select", "settings_of"]
 
-Settings: TypeAlias = SnowballSettings | SubspaceSettings | BorutaSettings
+Settings: TypeAlias = SnowballSettings | SubspaceSettings | FernSettings | BorutaSettings
 
 _SETTINGS: dict[str, type[Settings]] = {
-    kind.method: kind for kind in (SnowballSettings, SubspaceSettings, BorutaSettings)
+    kind.method: kind for kind in (SnowballSettings, SubspaceSettings, FernSettings, BorutaSettings)
 }
 
 
@@ -35,7 +36,7 @@ def settings_of(method: str, entries: dict[str, Any]) -> Settings:
     """
     if method not in _SETTINGS:
         raise ParameterError(
-            f"the method {shown(method)} is not known here; use {' or '.join(_SETTINGS)}, or another Fernwood"
+            f"the method {shown(method)} is not known here; use {', '.join(_SETTINGS)}, or another Fernwood"
         )
     return _SETTINGS[method].from_json(entries)
 
@@ -46,4 +47,6 @@ def select(store: Store, settings: Settings, seed: int, **how: Any) -> Selection
         return select_by_snowball(store, settings, seed, **how)
     if isinstance(settings, BorutaSettings):
         return select_by_boruta(store, settings, seed, **how)
+    if isinstance(settings, FernSettings):
+        return select_by_ferns(store, settings, seed, **how)
     return select_by_subspaces(store, settings, seed, **how)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from fernwood.selectors.boruta import BorutaSelector
+from fernwood.selectors.ferns import FernSelector
 from fernwood.selectors.snowball import SnowballSelector
 from fernwood.selectors.subspace import SubspaceSelector
 
-__all__ = ["BorutaSelector", "SnowballSelector", "SubspaceSelector"]
+__all__ = ["BorutaSelector", "FernSelector", "SnowballSelector", "SubspaceSelector"]

@@ -1,0 +1,73 @@
+"""What `FernSelector` finds in tables with a known answer, over seeds. Prints JSON.
+
+python ferns_found.py PROBLEM RULE sequential|blind FIRST_SEED N_SEEDS [SCANS]
+"""
+
+import json
+import sys
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+import fernwood
+from benchmarks.tables import iris, madelon, real
+from benchmarks.tally import Tally
+from fernwood.errors import FernwoodWarning
+
+GOLUB, SINGH = "golub_leukemia.parquet", "singh_prostate_12600.parquet"
+
+
+def iris_1000(rng: np.random.Generator) -> tuple:
+    x, y, relevant, task = iris(rng)
+    return x[:, :1004], y, relevant, task
+
+
+def shuffled_values(name: str):
+    def make(rng: np.random.Generator) -> tuple:
+        x, y = real(name)
+        return rng.permuted(x, axis=0), y, [], "classification"
+
+    return make
+
+
+def shuffled_labels(rng: np.random.Generator) -> tuple:
+    x, y = real(SINGH)
+    return x, rng.permutation(y), [], "classification"
+
+
+def noise(n_columns: int):
+    def make(rng: np.random.Generator) -> tuple:
+        return rng.standard_normal((200, n_columns)), rng.permutation(np.arange(200) % 2), [], "classification"
+
+    return make
+
+
+PROBLEMS = {
+    "madelon": madelon,
+    "iri": iris,
+    "iri2": iris_1000,
+    "rnd": shuffled_values(GOLUB),
+    "rnd2": shuffled_values(SINGH),
+    "rnd3": shuffled_labels,
+    "noise-30": noise(30),
+    "noise-300": noise(300),
+}
+
+problem, rule, way, first, n_seeds = *sys.argv[1:4], int(sys.argv[4]), int(sys.argv[5])
+scans = int(sys.argv[6]) if len(sys.argv) > 6 else 1000
+warnings.simplefilter("ignore", FernwoodWarning)
+tally = Tally()
+for seed in range(first, first + n_seeds):
+    x, y, relevant, _ = PROBLEMS[problem](np.random.default_rng(seed))
+    selector = fernwood.FernSelector(
+        scans=scans, rule=rule, sequential=way == "sequential", n_jobs=2, random_state=seed
+    )
+    started = time.perf_counter()
+    selector.fit(x, y)
+    taken = set(np.flatnonzero(selector.support_).tolist())
+    tally.add(taken, set(relevant), time.perf_counter() - started)
+print(json.dumps({"first_seed": first, "scans": scans, **tally.figures()}))

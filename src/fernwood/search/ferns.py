@@ -1,0 +1,320 @@
+"""Selecting columns with random ferns: importance against shadow importance, subspace by subspace.
+
+A draw holds q columns, and its ferns use these alone, so that nothing else is read or dealt anew. In a sequential
+search part of every fern are columns found before: a column that tells nothing but beside others meets them in most of
+its ferns, and not once in a million.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, get_args
+
+import numpy as np
+
+from fernwood import seeds
+from fernwood.errors import ParameterError
+from fernwood.kernels.ready import ensure_compiled
+from fernwood.learner.ferns import check_depth, draw_columns, fern_rows, grow, new_tally, warn_of_empty_leaves
+from fernwood.learner.many import in_order
+from fernwood.learner.settings import at_least, one_of
+from fernwood.relevance.paper import Evidence, MaxShadowRule
+from fernwood.relevance.shadows import false_discoveries
+from fernwood.relevance.tested import ShadowRule, check_fdr, comparable
+from fernwood.result import Facts, result_of
+from fernwood.run.directory import versions
+from fernwood.run.driving import SearchProgress, drive
+from fernwood.run.plan import plan_draws
+from fernwood.search.checks import check_table
+from fernwood.search.dealing import Dealer
+from fernwood.search.selecting import Selection
+from fernwood.sources.base import Kind
+from fernwood.subspace.candidates import candidates
+from fernwood.subspace.sequential import draw_subspace
+from fernwood.subspace.sizes import checked_q
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from fernwood.kernels.ferns import Tally
+    from fernwood.learner.ferns import FernRows
+    from fernwood.relevance.paper import Rule
+    from fernwood.run.directory import RunDirectory
+    from fernwood.run.driving import SearchProgressCallback
+    from fernwood.store.base import Store
+
+__all__ = ["FernRuleName", "FernSearch", "FernSettings", "FernState", "select_by_ferns"]
+
+FernRuleName = Literal["shadow", "max-shadow"]
+
+_DRAWS, _FERNS = 21, 22  # addresses below the seed
+_SCANS_A_DRAW = 20
+"""How often a draw considers each of its columns, on average: what is read once is used so often."""
+_ROUNDS = 10
+"""Rounds that there are in any case, as far as there are ferns for them: draws of few columns are smaller for that."""
+_FEWEST_SCANS = 5
+"""Columns considered this often or less are not confirmed."""
+
+
+@dataclass(frozen=True, slots=True)
+class FernSettings:
+    """What the answer of a search with ferns depends on, beside the data and the seed.
+
+    Parameters
+    ----------
+    depth
+        D, the splits of a fern, 1 to 16.
+    scans
+        How often a column is considered on average; the number of ferns follows.
+    rule
+        `shadow` tests columns at a false discovery rate, see `fernwood.relevance.tested.ShadowRule`; `max-shadow` finds
+        those above the most important shadow, formula (8) of Kursa (2017).
+    fdr
+        The false discovery rate of `shadow`.
+    sequential
+        Whether part of a fern are columns found before.
+    alpha
+        Which part: ⌊alpha · depth⌋ of its columns, as far as there are found ones in the draw.
+    q
+        Columns in a draw; None follows from the table, see `fernwood.subspace.sizes`.
+    round_size
+        Draws that see the same found columns.
+
+    Examples
+    --------
+    >>> settings = FernSettings(scans=100)
+    >>> settings.ferns_a_draw(7000, 70), settings.draws(7000, 70), settings.ferns_a_draw(700, 70)
+    (200, 500, 50)
+    """
+
+    method: ClassVar[str] = "ferns"
+
+    depth: int = 7
+    scans: int = 1000
+    rule: FernRuleName = "shadow"
+    fdr: float = 0.1
+    sequential: bool = True
+    alpha: float = 0.5
+    q: int | None = None
+    round_size: int = 20
+
+    def __post_init__(self) -> None:
+        check_depth(self.depth)
+        at_least("scans", self.scans, 1)
+        one_of("rule", self.rule, get_args(FernRuleName))
+        check_fdr(self.fdr)
+        if not isinstance(self.sequential, (bool, np.bool_)):
+            raise ParameterError(f"sequential is {self.sequential!r}; give True or False")
+        share: object = self.alpha
+        if not (isinstance(share, (int, float, np.number)) and 0 <= share <= 1):
+            raise ParameterError(f"alpha is {share!r}; it is a share: give a number from 0 to 1")
+        at_least("round_size", self.round_size, 1)
+
+    @property
+    def n_carried(self) -> int:
+        """How many columns of a fern are columns found before, where there are so many."""
+        return int(self.alpha * self.depth) if self.sequential else 0
+
+    def ferns_a_draw(self, n_columns: int, q: int) -> int:
+        """How many ferns a draw of q columns has, for so many usable columns."""
+        ferns = self.scans * n_columns / self.depth
+        return math.ceil(min(_SCANS_A_DRAW * q / self.depth, ferns / (_ROUNDS * self.round_size)))
+
+    def draws(self, n_columns: int, q: int) -> int:
+        """How many draws there are, for so many usable columns."""
+        return math.ceil(self.scans * n_columns / (self.depth * self.ferns_a_draw(n_columns, q)))
+
+    def make_rule(self, kinds: NDArray[np.int64] | None = None) -> Rule:
+        """The rule that decides what is found; `kinds` say which columns can be compared with each other."""
+        if self.rule == "max-shadow":
+            return MaxShadowRule(_FEWEST_SCANS)
+        return ShadowRule(self.fdr, _FEWEST_SCANS, kinds, straight=True)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values."""
+        return {name: v.item() if isinstance(v, np.generic) else v for name, v in asdict(self).items()}
+
+    @classmethod
+    def from_json(cls, entries: dict[str, Any]) -> FernSettings:
+        """The settings that `to_json` wrote."""
+        return cls(**entries)
+
+
+class FernState(NamedTuple):
+    """All that the next round needs: draws made, the evidence, whose draws are considerations, and what is found."""
+
+    n_draws: int
+    evidence: Evidence
+    found: NDArray[np.int64]
+
+
+class FernSearch:
+    """A search with ferns as a run sees it; a `Loop`.
+
+    Parameters
+    ----------
+    store
+    ids : int64 array; positions of the columns to search, whose ranks everything else counts by
+    rows : the rows of the store as ferns use them
+    settings
+    q : columns in a draw
+    seed
+    n_threads : draws side by side; the answer does not depend on it
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        ids: NDArray[np.int64],
+        rows: FernRows,
+        settings: FernSettings,
+        q: int,
+        seed: int,
+        n_threads: int = 1,
+    ) -> None:
+        self._store = store
+        self._ids = ids
+        self._rows = rows
+        self._settings = settings
+        self._q = q
+        self._seed = seed
+        self._n_threads = n_threads
+        self._kinds, self._checksums = store.kinds[ids], store.checksums[ids]
+        self._deal = Dealer(seed, groups=None if store.groups is None else rows.units)
+        self._n_draws, self._n_ferns = settings.draws(len(ids), q), settings.ferns_a_draw(len(ids), q)
+        self.rule = settings.make_rule(
+            comparable(self._kinds == Kind.CATEGORY, store.n_codes[ids], store.n_missing[ids])
+        )
+
+    def start(self) -> FernState:
+        """Before the first draw."""
+        return FernState(0, Evidence.none(len(self._ids), n_shadows=1), np.empty(0, np.int64))
+
+    def step(self, state: FernState) -> FernState:
+        """One more round; its draws are added in their order."""
+        numbers = range(state.n_draws, min(state.n_draws + self._settings.round_size, self._n_draws))
+        often, importance = state.evidence.draws.copy(), state.evidence.importance.copy()
+        shadow = state.evidence.shadow.copy()
+        for columns, tally in in_order(lambda number: self._fit(number, state.found), numbers, self._n_threads):
+            often[columns] += tally.often
+            importance[columns] += tally.importance
+            shadow[0, columns] += tally.shadow
+        evidence = Evidence(often, importance, state.evidence.wins, shadow)
+        return FernState(numbers.stop, evidence, self.rule.found(evidence))
+
+    def _fit(self, draw: int, found: NDArray[np.int64]) -> tuple[NDArray[np.int64], Tally]:
+        """The columns of a draw, and what its ferns say of them."""
+        settings = self._settings
+        share = settings.alpha if settings.n_carried else 0.0
+        here = seeds.numbered_states(draw, 1, self._seed, _DRAWS)[0]
+        columns = draw_subspace(len(self._ids), found, self._q, share, here)
+        carried = np.flatnonzero(np.isin(columns, found, assume_unique=True)).astype(np.int32)
+        states = seeds.states(self._n_ferns, self._seed, _FERNS, draw)
+        trunks = draw_columns(states, self._q, settings.depth, carried, settings.n_carried)
+        field = self._rows.field(self._store.read(self._ids[columns]), self._kinds[columns])
+        shadows = self._deal(field.codes.copy(), self._checksums[columns], np.zeros(self._q, np.uint64))
+        tally = new_tally(self._q)
+        grow(field, trunks, states, keep=False, tally=tally, shadows=shadows)
+        return columns, tally
+
+    def progress(self, state: FernState) -> SearchProgress:
+        """How far it is."""
+        examined = int(np.count_nonzero(state.evidence.draws))
+        return SearchProgress(
+            "searching", state.n_draws, self._n_draws, "draws", len(state.found), examined, len(self._ids)
+        )
+
+    def pack(self, state: FernState) -> Mapping[str, NDArray[Any]]:
+        """The state as named arrays; what is found follows from the evidence."""
+        often, importance, _, shadow = state.evidence
+        return {"n_draws": np.array(state.n_draws), "often": often, "importance": importance, "shadow": shadow}
+
+    def unpack(self, arrays: Mapping[str, NDArray[Any]]) -> FernState:
+        """The state from a checkpoint."""
+        blank = self.start()
+        for name, like in self.pack(blank).items():
+            if arrays[name].shape != like.shape or arrays[name].dtype != like.dtype:
+                raise ValueError(f"the checkpoint's {name} are of another shape or type")
+            if not np.isfinite(arrays[name]).all():
+                raise ValueError(f"the checkpoint's {name} cannot be")
+        n_draws, often = int(arrays["n_draws"]), arrays["often"]
+        most = n_draws * self._n_ferns * self._settings.depth
+        if not 0 <= n_draws <= self._n_draws or often.min() < 0 or often.sum(dtype=np.int64) > most:
+            raise ValueError("the checkpoint's draws do not add up")
+        evidence = Evidence(often, arrays["importance"], blank.evidence.wins, arrays["shadow"])
+        return FernState(n_draws, evidence, self.rule.found(evidence))
+
+
+def select_by_ferns(
+    store: Store,
+    settings: FernSettings,
+    seed: int,
+    *,
+    n_threads: int = 1,
+    memory: int | None = None,
+    held: int = 0,
+    directory: RunDirectory | None = None,
+    progress: SearchProgressCallback | None = None,
+) -> Selection:
+    """Search a store with ferns to the end, or until it is stopped; see `select_by_subspaces` for the parameters.
+
+    Examples
+    --------
+    >>> from fernwood.datasets import make_madelon
+    >>> import fernwood
+    >>> table = make_madelon(400, 60, class_sep=3.0, random_state=0)
+    >>> store = fernwood.ingest(table.data, target=table.target)
+    >>> result, _ = select_by_ferns(store, FernSettings(scans=200), seed=0)
+    >>> len(set(result.confirmed.tolist()) & set(table.relevant.tolist())) > 15
+    True
+    """
+    target = check_table(store)
+    rows = fern_rows(store)
+    ids = candidates(store)
+    q = checked_q(settings.q, store.n_rows, len(ids))
+    warn_of_empty_leaves(settings.depth, len(rows.labels))
+    # A draw and its shadows, and for every leaf and class of one fern two scores and a count.
+    leaves = 20 * (max(len(target.classes), 1) << settings.depth)
+    plan = plan_draws(
+        store.n_rows,
+        store.n_columns,
+        max(len(target.classes), 1),
+        2 * q,
+        settings.round_size,
+        n_threads,
+        memory,
+        held=held,
+        beside=leaves,
+    )
+    ensure_compiled("ferns")
+    search = FernSearch(store, ids, rows, settings, q, seed, plan.n_threads)
+    state, stopped_by = drive(search, directory, progress)
+    evidence, rule = state.evidence, search.rule
+    facts = Facts.of(
+        store,
+        method=settings.method,
+        n_usable=len(ids),
+        n_draws=state.n_draws,
+        n_planned=search.progress(state).total,
+        against=rule.against,
+        seed=seed,
+        parameters={**settings.to_json(), "q": q},
+        advice=rule.advice(evidence),
+        versions=versions(),
+    )
+    chances = rule.chances(evidence)
+    result = result_of(
+        store,
+        ids,
+        facts,
+        rule.judge(evidence),
+        draws=evidence.draws,
+        score=evidence.mean_importance(),
+        p=chances,
+        q=None if chances is None else false_discoveries(chances),
+        modelled=rule.modelled(evidence),
+    )
+    return Selection(result, stopped_by)
