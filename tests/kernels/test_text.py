@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import assume, example, given, strategies as st
+from hypothesis import example, given, strategies as st
 
 from fernwood.kernels.text import (
     CELL_FIELDS,
@@ -116,7 +116,8 @@ def told(rows: list[list[Cell]]) -> list[list[tuple[object, ...]]]:
 
 def assert_same(text: str, *, delimiter: str = ",", decimal: str = ".", **how: object) -> None:
     reference = parse(text, delimiter, decimal, MISSING)
-    assume(reference is not None)
+    if reference is None:
+        return  # how many columns the text has is not settled
     n_columns = len(reference.rows[0]) if reference.rows else 1
     got = run_kernel(text, n_columns, dialect(delimiter, decimal), decimal=decimal, **how)
     assert told(got.rows) == told(reference.rows)

@@ -36,6 +36,8 @@ def slow_chance(value: float, null: list[float]) -> float:
     """Counted up to the tail of the null, and modelled in it, on the scale of cube roots."""
     roots = sorted(math.copysign(abs(x) ** (1 / 3), x) for x in null)
     root = math.copysign(abs(value) ** (1 / 3), value)
+    if len(roots) < 20:
+        return (sum(x >= root for x in roots) + 1) / (len(roots) + 1)
     k = max(1, min(100, len(roots) // 10))
     start, tail = roots[-k - 1], roots[-k:]
     if root <= start:

@@ -154,3 +154,15 @@ def test_a_stop_from_the_progress_callback(
     assert state.n_draws == min(event * ROUND, N_DRAWS)
     assert (run.path / CHECKPOINT_NAME).exists()
     assert same(drive(SubspaceLoop(search, N_DRAWS), run).state, in_one_go)
+
+
+def test_a_stop_that_python_dropped_is_heard_after_the_round(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An exception that a signal handler raises while an object is cleared up goes nowhere."""
+    from fernwood.run import stopping
+
+    monkeypatch.setattr(stopping, "_asked", [])
+    stopping.ask_to_stop(15)
+    with pytest.raises(stopping.Stopped) as heard:
+        stopping.stop_if_asked()
+    assert heard.value.number == 15
+    stopping.stop_if_asked()  # once

@@ -15,7 +15,7 @@ from typing import Annotated, Any
 import typer
 
 from fernwood.errors import FernwoodError, printable
-from fernwood.run.stopping import Stopped
+from fernwood.run.stopping import Stopped, ask_to_stop
 from fernwood.version import __version__
 
 __all__ = ["app", "main"]
@@ -46,7 +46,7 @@ def _options(
 
 def _stop(number: int, _: Any) -> None:
     signal.signal(number, signal.SIG_IGN)  # once is enough: what follows is clearing up
-    raise Stopped(number)
+    raise ask_to_stop(number)
 
 
 def main() -> None:

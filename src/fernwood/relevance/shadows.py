@@ -19,6 +19,8 @@ _ALONE = 0.3
 """The weight of a column by itself, without context, among all its contexts."""
 _TAIL = 100
 """Beyond so many of the highest shadows, the null is modelled: its logarithm falls in a straight line."""
+_FEWEST_FOR_A_TAIL = 20
+"""Fewer shadows than this have no tail to model: one or two of them say nothing about how it falls."""
 _FEW_COLUMNS = 8
 _HIGHEST = 12.0
 """Standard deviations beyond which one context tells no more."""
@@ -92,6 +94,8 @@ def tail_chances(evidence: NDArray[np.float64], shadows: NDArray[np.float64]) ->
     else:
         as_much = np.array([np.count_nonzero(null >= value) for value in evidence])
     counted = (as_much + 1) / (n + 1)
+    if n < _FEWEST_FOR_A_TAIL:
+        return np.asarray(counted)
     beyond = (k + 1) / (n + 1) * np.exp(-np.maximum(evidence - start, 0) / slope)
     return np.asarray(np.maximum(np.where(evidence > start, beyond, counted), np.finfo(np.float64).tiny))
 
@@ -104,7 +108,7 @@ def smallest_counted(n_shadows: int) -> float:
     >>> round(smallest_counted(9999), 4)
     0.0101
     """
-    return (_tail_of(n_shadows) + 1) / (n_shadows + 1)
+    return (_tail_of(n_shadows) + 1) / (n_shadows + 1) if n_shadows >= _FEWEST_FOR_A_TAIL else 0.0
 
 
 def _tail_of(n_shadows: int) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
-from fernwood.run.stopping import Stopped
+from fernwood.run.stopping import Stopped, stop_if_asked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -88,6 +88,7 @@ def drive(
             state = loop.step(state)
             kept.offer(state)
             tell(now := loop.progress(state))
+            stop_if_asked()
     except (KeyboardInterrupt, Stopped) as stop:
         kept.keep(state)
         return Outcome(state, stop)

@@ -111,7 +111,7 @@ def plan_waves(
 
     Examples
     --------
-    >>> plan_waves(1000, 20_000, 2, 256, 256, n_threads=8, budget=250_000_000).n_threads
+    >>> plan_waves(1000, 20_000, 2, 256, 256, n_threads=8, budget=320_000_000).n_threads
     8
     """
     ledger = _LEDGER_BYTES * n_columns
