@@ -171,4 +171,4 @@ def test_threads() -> None:
     assert n_threads(2) == 2
     for bad in (0, "many"):
         with pytest.raises(ParameterError, match="n_jobs is .*; give a number of threads from 1 on"):
-            n_threads(bad)  # type: ignore[arg-type]
+            n_threads(bad)

@@ -23,7 +23,7 @@ def test_a_generator_gives_its_next_draw() -> None:
 @pytest.mark.parametrize("bad", [-1, 1.5, "1", True])
 def test_other_things_are_refused(bad: object) -> None:
     with pytest.raises(ParameterError, match="random_state is .* give a non-negative integer"):
-        entropy(bad)  # type: ignore[arg-type]
+        entropy(bad)
 
 
 def test_addresses_are_independent_of_order() -> None:

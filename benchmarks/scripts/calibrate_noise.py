@@ -15,10 +15,9 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 import fernwood
-from benchmarks.loops import loop_of
 from benchmarks.noise import NOISE
 from fernwood.run.driving import SearchProgress
-from fernwood.search.rolling import select_by_snowball
+from fernwood.search.rolling import prepare, select_by_snowball
 from fernwood.search.snowball import SnowballSettings
 from fernwood.store.base import Store
 
@@ -48,7 +47,7 @@ for name, make in NOISE.items():
         seed = first + number
         values, roles = make(np.random.default_rng(seed))
         store = fernwood.ingest(values, **roles)
-        chances = loop_of(store, SnowballSettings(), seed, n_threads=2).start().chance
+        chances = prepare(store, SnowballSettings(), seed, n_threads=2).loop.start().chance
         shares[number] = [np.mean(chances <= level) / level for level in LEVELS.values()]
         if number < n_searches:
             for rate, n_confirmed in confirmed(store, seed).items():

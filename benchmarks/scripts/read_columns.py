@@ -36,7 +36,7 @@ def seconds(work: object, n: int = 9) -> float:
     times = []
     for _ in range(n):
         started = time.perf_counter()
-        work()  # type: ignore[operator]
+        work()
         times.append(time.perf_counter() - started)
     return sorted(times)[n // 2]
 

@@ -17,14 +17,15 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from benchmarks.loops import loop_of
 from fernwood.learner.contexts import draw_ferns
 from fernwood.relevance.shadows import combined, false_discoveries, tail_chances
 from fernwood.search.examining import Shadows
+from fernwood.search.rolling import prepare
 from fernwood.search.snowball import Snowball, SnowballSettings, SnowballState
 from fernwood.store import open_store
 
 _CARRIED = 30
+SETTINGS = SnowballSettings()
 
 
 def one_pass(loop: Snowball, state: SnowballState, n_contexts: int) -> None:
@@ -40,7 +41,9 @@ def one_pass(loop: Snowball, state: SnowballState, n_contexts: int) -> None:
 
 def rate(n_contexts: int, n_passes: int, shadows: list[Shadows] | None = None) -> tuple[float, int]:
     """Columns a second, and how many shadows there were."""
-    loop = loop_of(store, SnowballSettings(n_contexts=n_contexts), seed=200, shadows=shadows)
+    loop = prepare(store, SETTINGS, seed=200).loop
+    if shadows is not None:
+        loop = Snowball(loop.examiner, loop.ground, shadows, SETTINGS, seed=200)
     state = loop.start()
     seconds = []
     for _ in range(n_passes):
@@ -51,7 +54,7 @@ def rate(n_contexts: int, n_passes: int, shadows: list[Shadows] | None = None) -
 
 
 def wave_rate() -> float:
-    loop = loop_of(store, SnowballSettings(), seed=200)
+    loop = prepare(store, SETTINGS, seed=200).loop
     state = loop.start()
     started = time.perf_counter()
     loop.step(state)

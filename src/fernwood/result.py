@@ -301,7 +301,7 @@ class Result:
         if self.undecided:
             said.append(self.undecided)
         if explored := self.facts.exploration:
-            said.append(_about_interactions(explored))
+            said.append(explored["said"])
         return said
 
     def _relations_by_name(self) -> dict[str, Any]:
@@ -394,25 +394,6 @@ def result_of(
         None if modelled is None else spread(modelled, False),
         relations,
     )
-
-
-def _about_interactions(explored: dict[str, Any]) -> str:
-    """How far pure interactions were looked for, and what more would cost."""
-    pairs, threes = (explored["contexts_needed"][d] for d in "23")
-    if not explored["contexts"]:
-        return (
-            "columns that tell nothing but together were looked for beside columns found only; "
-            f"max_contexts={pairs} would meet any two of them with a chance of 95 %, {threes} any three"
-        )
-    met = [f"{100 * explored['chance_met'][d]:.3g} %" for d in "23"]
-    said = (
-        f"{explored['contexts']:,} contexts of random columns met any two that tell nothing but together with a chance "
-        f"of {met[0]}, any three with {met[1]}"
-    )
-    if explored["degree"] < 3:
-        more = [f"max_contexts={pairs} (two)"] if explored["degree"] < 2 else []
-        said += f"; {' or '.join([*more, f'max_contexts={threes} (three)'])} would make that 95 %"
-    return said
 
 
 def load_result(directory: Path) -> Result:

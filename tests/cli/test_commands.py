@@ -168,7 +168,7 @@ def test_weights_and_groups_from_files(run: Any, table: Path, tmp_path: Path) ->
 @pytest.mark.parametrize("task", ["classification", "regression"])
 def test_task(run: Any, array: Path, tmp_path: Path, task: str) -> None:
     assert run("ingest", array, "--target=-1", "--task", task, "--out", "s.fern").code == 0
-    assert fernwood.open(tmp_path / "s.fern").describe().target["task"] == task  # type: ignore[index]
+    assert fernwood.open(tmp_path / "s.fern").describe().target["task"] == task
 
 
 def test_transposed_and_text_options(run: Any, tmp_path: Path) -> None:

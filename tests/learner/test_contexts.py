@@ -18,9 +18,9 @@ GROUND = Ground.undivided(class_target(RNG.integers(0, 2, N)))
 def cells_of(contexts: object, c: int, n_classes: int = 2) -> np.ndarray:
     """The cell of every row, from where the kernel finds its rows."""
     cell = np.empty(N, int)
-    starts = contexts.start[c].astype(int)  # type: ignore[attr-defined]
+    starts = contexts.start[c].astype(int)
     for part in range(len(starts) - 1):
-        cell[contexts.rows[c, starts[part] : starts[part + 1]]] = part // n_classes  # type: ignore[attr-defined]
+        cell[contexts.rows[c, starts[part] : starts[part + 1]]] = part // n_classes
     return cell
 
 

@@ -68,7 +68,7 @@ def test_every_row_is_as_likely_as_any_other(again: bool) -> None:
 @pytest.mark.parametrize("size", [0, -1, 0.0, 1.5, True, "half", float("nan"), np.float64(2)])
 def test_sizes_out_of_range(size: object) -> None:
     with pytest.raises(ParameterError, match="max_samples is .*; give a number of rows from 1 on, a share above 0"):
-        RowSampling(size=size)  # type: ignore[arg-type]
+        RowSampling(size=size)
 
 
 @pytest.mark.parametrize("again", [False, True])

@@ -25,7 +25,7 @@ Y = (X[:, 3] + X[:, 7] > 0).astype(int) + (X[:, 3] > 1)
 @pytest.mark.filterwarnings("ignore::fernwood.errors.FernwoodWarning")
 @parametrize_with_checks([RandomFernsClassifier()])
 def test_scikit_learn_checks(estimator: object, check: object) -> None:
-    check(estimator)  # type: ignore[operator]
+    check(estimator)
 
 
 def model(**changes: object) -> RandomFernsClassifier:

@@ -47,7 +47,7 @@ FAILURES = {
     [SubspaceForestClassifier(), SubspaceForestRegressor()], expected_failed_checks=lambda _: FAILURES
 )
 def test_scikit_learn_checks(estimator: object, check: object) -> None:
-    check(estimator)  # type: ignore[operator]
+    check(estimator)
 
 
 def test_class_weights_pass_the_check_with_larger_leaves() -> None:

@@ -16,7 +16,7 @@ from fernwood.relevance import ProbeRule
 from fernwood.run import driving
 from fernwood.run.directory import CHECKPOINT_NAME, RunDirectory, RunManifest
 from fernwood.run.driving import SearchProgress, drive
-from fernwood.run.stopping import Stopped
+from fernwood.run.stopping import Stopped, ask_to_stop
 from fernwood.search.fitting import TreeFits
 from fernwood.search.selecting import SubspaceLoop
 from fernwood.search.settings import SubspaceSettings
@@ -156,13 +156,20 @@ def test_a_stop_from_the_progress_callback(
     assert same(drive(SubspaceLoop(search, N_DRAWS), run).state, in_one_go)
 
 
-def test_a_stop_that_python_dropped_is_heard_after_the_round(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An exception that a signal handler raises while an object is cleared up goes nowhere."""
-    from fernwood.run import stopping
+class DroppingLoop(SubspaceLoop):
+    """Python drops the stop that a signal handler raises in its first round, while it clears up an object."""
 
-    monkeypatch.setattr(stopping, "_asked", [])
-    stopping.ask_to_stop(15)
-    with pytest.raises(stopping.Stopped) as heard:
-        stopping.stop_if_asked()
-    assert heard.value.number == 15
-    stopping.stop_if_asked()  # once
+    def step(self, state: SearchState) -> SearchState:
+        if state.n_draws == 0:
+            ask_to_stop(15)
+        return super().step(state)
+
+
+def test_a_stop_that_python_dropped_is_heard_after_the_round(search: SubspaceSearch, in_one_go: SearchState) -> None:
+    state, stopped_by = drive(DroppingLoop(search, N_DRAWS))
+    assert isinstance(stopped_by, Stopped)
+    assert stopped_by.number == 15
+    assert 0 < state.n_draws < N_DRAWS
+    again, stopped_by = drive(SubspaceLoop(search, N_DRAWS))
+    assert stopped_by is None  # heard once
+    assert same(again, in_one_go)

@@ -19,7 +19,7 @@ from fernwood.search.snowball import SnowballSettings
 
 
 def search(store: fernwood.Store, seed: int = 0, **settings: object) -> Result:
-    quick = SnowballSettings(**{"n_contexts": 32, "n_confirming": 64, "max_contexts": 0} | settings)  # type: ignore[arg-type]
+    quick = SnowballSettings(**{"n_contexts": 32, "n_confirming": 64, "max_contexts": 0} | settings)
     return select_by_snowball(store, quick, seed).result
 
 
@@ -202,5 +202,5 @@ def test_too_few_rows_for_one_column_are_said() -> None:
         FernwoodWarning, match=r"with 8 rows p cannot be below 0.029, so that of 500 columns at least 286"
     ):
         result = search(store)
-    assert result.p.min() >= 1 / 35 - 1e-12  # type: ignore[union-attr]
+    assert result.p.min() >= 1 / 35 - 1e-12
     assert "the smallest that 8 rows allow is 0.029" in result.why_nothing()

@@ -130,7 +130,7 @@ def test_numbers_in_rows_of_weight_zero_take_no_part(importance: str) -> None:
     target = TABLE[:, 0] + RNG.random(60)
     other = target.copy()
     other[::3] = 1e6
-    settings = FitSettings(TreeSettings(criterion="variance"), 2, SOME_ROWS, importance)  # type: ignore[arg-type]
+    settings = FitSettings(TreeSettings(criterion="variance"), 2, SOME_ROWS, importance)
     columns = np.arange(12)
     scores = [
         fits(store_of(target=y, weights=weights, task="regression"), settings)(columns, 4).importance
@@ -187,9 +187,9 @@ def test_rows_must_be_left_out(importance: str) -> None:
         with pytest.raises(
             ParameterError, match=f"importance is '{importance}', which is measured on rows that a tree"
         ):
-            FitSettings(TREE, rows=rows, importance=importance)  # type: ignore[arg-type]
+            FitSettings(TREE, rows=rows, importance=importance)
     for rows in (RowSampling(size=60), RowSampling(size=0.995)):
-        settings = FitSettings(TREE, rows=rows, importance=importance)  # type: ignore[arg-type]
+        settings = FitSettings(TREE, rows=rows, importance=importance)
         with pytest.raises(ParameterError, match="which is all of the 60 rows.*give fewer, or bootstrap=True"):
             fits(store_of(), settings)
 

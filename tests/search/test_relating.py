@@ -18,7 +18,7 @@ from fernwood.search.snowball import SnowballSettings
 
 
 def search(x: object, y: object, **settings: object) -> Result:
-    quick = SnowballSettings(**{"n_contexts": 64, "n_confirming": 64} | settings)  # type: ignore[arg-type]
+    quick = SnowballSettings(**{"n_contexts": 64, "n_confirming": 64} | settings)
     return select_by_snowball(fernwood.ingest(x, target=y), quick, 0).result
 
 
@@ -34,14 +34,14 @@ def tangled() -> Result:
 
 def test_partners_are_the_columns_beside_which_one_shows(tangled: Result) -> None:
     assert {3, 9, 20, 21, 22} <= set(tangled.confirmed.tolist())
-    partners = tangled.relations.partners  # type: ignore[union-attr]
+    partners = tangled.relations.partners
     assert partners[3][0] == 9
     assert partners[9][0] == 3
     assert 20 not in partners
 
 
 def test_copies_are_one_group(tangled: Result) -> None:
-    assert [sorted(group) for group in tangled.relations.groups] == [[20, 21, 22]]  # type: ignore[union-attr]
+    assert [sorted(group) for group in tangled.relations.groups] == [[20, 21, 22]]
     table = tangled.to_table().to_pandas().set_index("column")
     assert table.loc[["x20", "x21", "x22"], "group"].tolist() == [1, 1, 1]
     assert np.isnan(table.loc["x3", "group"])
@@ -99,7 +99,7 @@ def test_a_column_that_gives_the_target_away_is_found_and_said(task: str) -> Non
     store = fernwood.ingest(x, target=y, task=task)
     result = select_by_snowball(store, SnowballSettings(n_contexts=16, max_contexts=0), 0).result
     assert {0, 5} <= set(result.confirmed.tolist())
-    assert result.relations.giving_away == [5]  # type: ignore[union-attr]
+    assert result.relations.giving_away == [5]
     assert any(said.startswith("'x5' gives the target away") for said in result.remarks())
 
 

@@ -298,7 +298,7 @@ def test_parameters_out_of_range(store: Store, wrong: dict[str, Any], words: str
 def test_flags_are_booleans(weighted: object) -> None:
     for name in ("weighted", "bootstrap"):
         with pytest.raises(ParameterError, match=f"{name} is {weighted!r}; give True or False"):
-            SubspaceSettings(**{name: weighted})  # type: ignore[arg-type]
+            SubspaceSettings(**{name: weighted})
 
 
 ONES = np.ones((20, 4))

@@ -10,18 +10,14 @@ import pytest
 import fernwood
 from fernwood import seeds
 from fernwood.errors import BudgetError, ParameterError
-from fernwood.learner.contexts import Ground
-from fernwood.learner.target import class_target
 from fernwood.result import Result
 from fernwood.run.directory import RunDirectory, RunManifest
 from fernwood.run.driving import SearchProgress
 from fernwood.search import snowball
-from fernwood.search.dealing import Dealer
-from fernwood.search.examining import Examiner, Shadows, draw_shadows
-from fernwood.search.rolling import select_by_snowball
+from fernwood.search.examining import Shadows
+from fernwood.search.rolling import prepare, select_by_snowball
 from fernwood.search.snowball import Snowball, SnowballSettings, SnowballState
 from fernwood.store import Store
-from fernwood.subspace.candidates import candidates
 
 MADELON = fernwood.datasets.make_madelon(500, 400, class_sep=2.0, shuffle=True, random_state=1)
 RELEVANT = set(MADELON.relevant.tolist())
@@ -29,7 +25,7 @@ QUICK = SnowballSettings(n_contexts=64, n_confirming=64)
 
 
 def search(store: Store, settings: SnowballSettings = QUICK, seed: int = 0, **how: object) -> Result:
-    return select_by_snowball(store, settings, seed, **how).result  # type: ignore[arg-type]
+    return select_by_snowball(store, settings, seed, **how).result
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +67,7 @@ def test_block_size_changes_nothing(answer: Result, monkeypatch: pytest.MonkeyPa
 def test_the_order_of_columns_changes_nothing(answer: Result) -> None:
     order = np.random.default_rng(0).permutation(400)
     other = search(fernwood.ingest(MADELON.data[:, order], target=MADELON.target))
-    assert (other.p == answer.p[order]).all()  # type: ignore[index]
+    assert (other.p == answer.p[order]).all()
 
 
 def test_names_of_classes_and_increasing_transforms_change_nothing(answer: Result) -> None:
@@ -219,12 +215,9 @@ def test_exploring_beside_what_is_found_is_asked_for() -> None:
 
 
 def a_wave() -> tuple[Snowball, list[Shadows], SnowballState, SnowballState]:
-    store = fernwood.ingest(MADELON.data, target=MADELON.target)
-    examiner = Examiner(store, candidates(store), None, np.ones(store.n_rows), Dealer(0), 1)
-    shadows = draw_shadows(examiner.survey())
-    loop = Snowball(examiner, Ground.undivided(class_target(store.target.values)), shadows, QUICK, 0)
+    loop = prepare(fernwood.ingest(MADELON.data, target=MADELON.target), QUICK, 0).loop
     before = loop.start()
-    return loop, shadows, before, loop.step(before)
+    return loop, [kind for kind, _ in loop.told.kinds], before, loop.step(before)
 
 
 def test_a_column_is_not_examined_in_contexts_that_use_it() -> None:
@@ -260,7 +253,7 @@ def test_many_rows_are_laid_out_in_parts(monkeypatch: pytest.MonkeyPatch) -> Non
         laid_out.append(rest[-1])
         return plain(rng, codes, *rest)
 
-    monkeypatch.setattr(snowball, "_CELLS_AT_ONCE", 500 * 7)
+    monkeypatch.setattr("fernwood.learner.contexts._CELLS_AT_ONCE", 500 * 7)
     monkeypatch.setattr(snowball, "draw_ferns", noting)
     result = search(fernwood.ingest(MADELON.data, target=MADELON.target))
     assert max(laid_out) == 7

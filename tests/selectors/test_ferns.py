@@ -193,8 +193,8 @@ def test_a_run_goes_on_to_the_same_answer(fitted: FernSelector, tmp_path: Path) 
 @pytest.mark.parametrize(
     "change",
     [
-        lambda parts: parts.pop("often"),
-        lambda parts: parts.update(often=parts["often"] * 9),
+        lambda parts: parts.pop("draws"),
+        lambda parts: parts.update(draws=parts["draws"] * 9),
         lambda parts: parts.update(n_draws=np.array(9999)),
         lambda parts: parts.update(importance=parts["importance"] * np.nan),
         lambda parts: parts.update(shadow=parts["shadow"][:, :-1]),
@@ -212,7 +212,7 @@ def test_a_damaged_checkpoint_is_refused(tmp_path: Path, change: Any) -> None:
 
 
 def test_settings_survive_a_manifest() -> None:
-    settings = FernSettings(np.int64(5), scans=np.int64(30), rule="max-shadow", alpha=np.float64(0.25))  # type: ignore[arg-type]
+    settings = FernSettings(np.int64(5), scans=np.int64(30), rule="max-shadow", alpha=np.float64(0.25))
     assert settings_of("ferns", settings.to_json()) == settings
     assert all(isinstance(value, (int, float, str, bool, type(None))) for value in settings.to_json().values())
 

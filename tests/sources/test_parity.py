@@ -244,14 +244,14 @@ Y = np.arange(300) % 2
 
 
 def as_memmap(array: NDArray[Any], folder: Path, order: str) -> np.memmap:
-    mapped = np.memmap(folder / "t.bin", array.dtype, "w+", 64, array.shape, order)  # type: ignore[call-overload]
+    mapped = np.memmap(folder / "t.bin", array.dtype, "w+", 64, array.shape, order)
     mapped[:] = array
     mapped.flush()
     return mapped
 
 
 def as_npy(array: NDArray[Any], folder: Path, order: str) -> Path:
-    np.save(folder / "t.npy", np.asarray(array, order=order))  # type: ignore[call-overload]
+    np.save(folder / "t.npy", np.asarray(array, order=order))
     return folder / "t.npy"
 
 
@@ -306,7 +306,7 @@ def test_every_numeric_dtype(dtype: str, order: str, tmp_path: Path) -> None:
     store = fernwood.ingest(as_npy(array, tmp_path, order), target=Y)
     assert_equal(store, wanted)
     assert set(store.kinds.tolist()) == ({1} if dtype == "?" else {0})
-    assert_equal(fernwood.ingest(np.asarray(array, order=order), target=Y), wanted)  # type: ignore[call-overload]
+    assert_equal(fernwood.ingest(np.asarray(array, order=order), target=Y), wanted)
 
 
 @pytest.mark.parametrize("dtype", ["c16", "S3", "M8[s]", "i4,f8"])

@@ -56,7 +56,7 @@ def test_numbers_that_doubles_merge_are_no_labels(role: str, values: list[int]) 
     with pytest.raises(TargetError, match="beyond 2\\*\\*53"):
         fernwood.ingest(TABLE, **{role: values})
     store = fernwood.ingest(TABLE, **{role: [str(v) for v in values]})
-    labels = store.groups if role == "groups" else store.target.values  # type: ignore[union-attr]
+    labels = store.groups if role == "groups" else store.target.values
     assert labels is not None
     assert len(set(labels.tolist())) == 3
 
@@ -86,7 +86,7 @@ def test_options_of_text_are_not_ignored_elsewhere(kind: str, options: dict[str,
         "folder": tmp_path / "parts",
     }
     with pytest.raises(SourceError, match="says how a text file is written"):
-        fernwood.ingest(tables[kind], **options)  # type: ignore[arg-type]
+        fernwood.ingest(tables[kind], **options)
 
 
 def test_one_text_is_one_entry(tmp_path: Path) -> None:

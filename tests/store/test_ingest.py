@@ -62,7 +62,7 @@ def test_any_split_of_a_text_into_blocks_gives_the_same_store(
         patch.setattr(text.TextFeed.__init__, "__defaults__", (piece * 7,))
         parts = fernwood.ingest(folder / "t.csv", target="disease")
     assert parts.fingerprint == whole.fingerprint
-    assert parts._table.equals(whole._table)  # type: ignore[attr-defined]
+    assert parts._table.equals(whole._table)
 
 
 def test_memory_and_disk_agree(tmp_path: Path) -> None:
@@ -156,7 +156,7 @@ def test_the_task_can_be_told() -> None:
 )
 def test_bad_arguments_get_one_sentence(arguments: dict[str, object], error: type[Exception], sentence: str) -> None:
     with pytest.raises(error, match=sentence) as caught:
-        fernwood.ingest(np.eye(4), **arguments)  # type: ignore[arg-type]
+        fernwood.ingest(np.eye(4), **arguments)
     assert "\n" not in str(caught.value)
 
 
@@ -203,7 +203,7 @@ def test_columns_of_many_categories(policy: str) -> None:
         with pytest.raises(SourceError, match="text column 'id' has 300 categories, more than the 254"):
             fernwood.ingest(frame)
         return
-    store = fernwood.ingest(frame, many_categories=policy)  # type: ignore[arg-type]
+    store = fernwood.ingest(frame, many_categories=policy)
     if policy == "drop":
         assert list(store.names) == ["x"]
         return

@@ -96,13 +96,13 @@ def test_force_writes_through_a_link(tmp_path: Path) -> None:
 @pytest.mark.parametrize("ids", [np.array([True, False, True]), [0.9], ["0"], np.array([1], object)])
 def test_columns_are_positions(ids: object) -> None:
     with pytest.raises(ParameterError, match="read takes positions"):
-        fernwood.ingest(RNG.random((9, 3))).read(ids)  # type: ignore[arg-type]
+        fernwood.ingest(RNG.random((9, 3))).read(ids)
 
 
 @pytest.mark.parametrize("rows", [np.array([True] * 9, object), [0.7], ["1"]])
 def test_rows_are_numbers_or_a_mask(rows: object) -> None:
     with pytest.raises(ParameterError, match="give row numbers or a mask"):
-        fernwood.ingest(RNG.random((9, 3))).rows(rows)  # type: ignore[arg-type]
+        fernwood.ingest(RNG.random((9, 3))).rows(rows)
 
 
 def test_fingerprints_tell_stores_apart() -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from fernwood.result import Result
     from fernwood.run.directory import RunDirectory
     from fernwood.search.methods import Settings
-    from fernwood.search.selecting import Selection
+    from fernwood.search.selection import Selection
     from fernwood.store.base import Store
 
 __all__ = ["SearchCommand"]

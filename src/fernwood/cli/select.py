@@ -17,6 +17,8 @@ from fernwood.cli.searching import SearchCommand
 from fernwood.errors import ParameterError, StoreError, shown
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from fernwood.search.boruta import BorutaSettings
     from fernwood.search.methods import Settings
 
@@ -26,12 +28,6 @@ _METHODS = Literal["snowball", "subspace", "ferns", "boruta"]
 _LEARNERS = Literal["extra", "cart", "random"]
 _RULES = Literal["shadow", "mirror", "probe", "importance", "max-shadow"]
 _IMPORTANCES = Literal["impurity", "out-of-sample", "permutation"]
-_SEARCHING, _FERNS, _BORUTA, _TABLE = (
-    "How to search with random subspaces (--method subspace)",
-    "How to search with ferns (--method ferns), beside --q, --alpha, --rule and --round-size",
-    "How to search with Boruta (--method boruta)",
-    "How to read a table (a store has this settled)",
-)
 
 _MEMORY = typer.Option(help="The most memory the process may take, such as 512MB.")
 _JOBS = typer.Option(help="Threads; 0 is one for every processor. The answer does not depend on it.")
@@ -39,24 +35,20 @@ _QUIET = typer.Option("--quiet", help="Print errors only.")
 _AS_JSON = typer.Option("--json", help="Print the result as JSON.")
 
 
-def _about_table(text: str) -> typer.models.OptionInfo:
-    option: typer.models.OptionInfo = typer.Option(help=text, rich_help_panel=_TABLE)
-    return option
+def _in_panel(panel: str) -> Callable[[str], typer.models.OptionInfo]:
+    """Options with a help text each, under a heading of their own."""
+
+    def about(text: str) -> typer.models.OptionInfo:
+        option: typer.models.OptionInfo = typer.Option(help=text, rich_help_panel=panel)
+        return option
+
+    return about
 
 
-def _about_search(text: str) -> typer.models.OptionInfo:
-    option: typer.models.OptionInfo = typer.Option(help=text, rich_help_panel=_SEARCHING)
-    return option
-
-
-def _about_boruta(text: str) -> typer.models.OptionInfo:
-    option: typer.models.OptionInfo = typer.Option(help=text, rich_help_panel=_BORUTA)
-    return option
-
-
-def _about_ferns(text: str) -> typer.models.OptionInfo:
-    option: typer.models.OptionInfo = typer.Option(help=text, rich_help_panel=_FERNS)
-    return option
+_about_search = _in_panel("How to search with random subspaces (--method subspace)")
+_about_ferns = _in_panel("How to search with ferns (--method ferns), beside --q, --alpha, --rule and --round-size")
+_about_boruta = _in_panel("How to search with Boruta (--method boruta)")
+_about_table = _in_panel("How to read a table (a store has this settled)")
 
 
 @app.command("select")

@@ -18,7 +18,16 @@ if TYPE_CHECKING:
 
     from fernwood.learner.target import TreeTarget
 
-__all__ = ["Ferns", "Ground", "divided", "draw_exploring_ferns", "draw_ferns", "fern_depth", "without_context"]
+__all__ = [
+    "Ferns",
+    "Ground",
+    "divided",
+    "draw_exploring_ferns",
+    "draw_ferns",
+    "fern_depth",
+    "n_laid_out",
+    "without_context",
+]
 
 _LOWEST_CUT, _HIGHEST_CUT = 0.2, 0.8
 """A fern cuts a column at a random quantile between these."""
@@ -29,6 +38,8 @@ _BESIDE = 2
 _ROWS_A_CELL = 6
 """A fern has no more columns than leave so many rows a cell, on average."""
 _MOST_CELLS = 4096
+_CELLS_AT_ONCE = 2**23
+"""Rows times contexts that are laid out together: tables of very many rows are passed over more often."""
 
 
 class Ground(NamedTuple):
@@ -115,6 +126,17 @@ def fern_depth(n_rows: int, n_classes: int, *, exploring: bool = False) -> int:
     by_rows = int(math.log2(max(n_rows / _ROWS_A_CELL, 2)))
     by_classes = int(math.log2(max(_MOST_CELLS / n_classes, 2)))
     return max(1, min(_EXPLORING_DEPTH if exploring else _DEEPEST, by_rows, by_classes))
+
+
+def n_laid_out(n_rows: int, n_contexts: int) -> int:
+    """How many contexts divide so many rows at a time.
+
+    Examples
+    --------
+    >>> n_laid_out(1000, 256), n_laid_out(1_000_000, 256)
+    (256, 8)
+    """
+    return max(1, min(n_contexts, _CELLS_AT_ONCE // n_rows))
 
 
 def draw_ferns(

@@ -15,7 +15,7 @@ from fernwood.kernels.tables import CART, EXTRA, MULTIWAY, SUBSET, Rules
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["TreeSettings", "at_least", "is_integer", "one_of"]
+__all__ = ["TreeSettings", "a_share", "at_least", "is_integer", "one_of"]
 
 _CRITERIA = {"entropy": ENTROPY, "gini": GINI, "variance": VARIANCE}
 _RULES = {"extra": EXTRA, "cart": CART, "random": EXTRA}
@@ -127,3 +127,9 @@ def at_least(name: str, value: object, least: int, other: str = "") -> None:
     """Refuse what is not an integer from `least` on; `other` says what else may be given."""
     if not (is_integer(value) and value >= least):
         raise ParameterError(f"{name} is {value!r}; it must be an integer from {least} on{other}")
+
+
+def a_share(name: str, value: object) -> None:
+    """Refuse what is not a number from 0 to 1."""
+    if not (isinstance(value, (int, float, np.number)) and 0 <= value <= 1):
+        raise ParameterError(f"{name} is {value!r}; it is a share: give a number from 0 to 1")

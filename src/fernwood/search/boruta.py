@@ -19,7 +19,7 @@ from fernwood.relevance.paper import Evidence
 from fernwood.relevance.shadows import false_discoveries
 from fernwood.run.driving import SearchProgress
 from fernwood.search.checkpoints import evidence_of, whole_number
-from fernwood.search.settings import plain_value, plain_weights, with_weights
+from fernwood.search.plain import plain_value, plain_weights, with_weights
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -80,7 +80,7 @@ class Examiner:
     ) -> None:
         self._store = store
         self._ids = ids
-        self._rows = rows
+        self.rows = slice(None) if rows is None else rows
         self._components = Components(weights)
         self._kept = np.full(len(ids), -1, np.int16)
         self._deal = deal
@@ -92,7 +92,7 @@ class Examiner:
     def codes(self, ranks: NDArray[np.int64]) -> NDArray[np.uint8]:
         """The codes of some columns, for the rows that count."""
         codes = self._store.read(self._ids[ranks])
-        return codes if self._rows is None else np.ascontiguousarray(codes[:, self._rows])
+        return np.ascontiguousarray(codes[:, self.rows])
 
     def components(self, rank: int, most_rows: int) -> NDArray[np.float32]:
         """What a column stands for, row by row: its ranks, or all contrasts of categories; shape (components, rows).

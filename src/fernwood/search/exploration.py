@@ -52,9 +52,29 @@ class Exploration(NamedTuple):
         """The largest number of columns whose pure interactions were met with a chance of 0.95; 1 where none were."""
         return next((d for d in (3, 2) if self.n_contexts and self.met(d) >= _SURE), 1)
 
+    @property
+    def said(self) -> str:
+        """How far it came, and what more would cost, in a sentence."""
+        pairs, threes = self.needed(2), self.needed(3)
+        if not self.n_contexts:
+            return (
+                "columns that tell nothing but together were looked for beside columns found only; "
+                f"max_contexts={pairs} would meet any two of them with a chance of 95 %, {threes} any three"
+            )
+        met = [f"{100 * self.met(d):.3g} %" for d in (2, 3)]
+        said = (
+            f"{self.n_contexts:,} contexts of random columns met any two that tell nothing but together with a chance "
+            f"of {met[0]}, any three with {met[1]}"
+        )
+        if self.degree < 3:
+            more = [f"max_contexts={pairs} (two)"] if self.degree < 2 else []
+            said += f"; {' or '.join([*more, f'max_contexts={threes} (three)'])} would make that 95 %"
+        return said
+
     def to_json(self) -> dict[str, Any]:
         """Plain values, with the chances and what more would cost."""
         return {
+            "said": self.said,
             "contexts": self.n_contexts,
             "columns_a_context": self.depth,
             "degree": self.degree,

@@ -1,4 +1,4 @@
-"""Selecting columns with random ferns: importance against shadow importance, subspace by subspace.
+"""Searching with random ferns: importance against shadow importance, subspace by subspace.
 
 A draw holds q columns, and its ferns use these alone, so that nothing else is read or dealt anew. In a sequential
 search part of every fern are columns found before: a column that tells nothing but beside others meets them in most of
@@ -15,24 +15,17 @@ import numpy as np
 
 from fernwood import seeds
 from fernwood.errors import ParameterError
-from fernwood.kernels.ready import ensure_compiled
-from fernwood.learner.ferns import check_depth, draw_columns, fern_rows, grow, new_tally, warn_of_empty_leaves
+from fernwood.learner.ferns import check_depth, draw_columns, grow, new_tally
 from fernwood.learner.many import in_order
-from fernwood.learner.settings import at_least, one_of
+from fernwood.learner.settings import a_share, at_least, one_of
 from fernwood.relevance.paper import Evidence, MaxShadowRule
-from fernwood.relevance.shadows import false_discoveries
 from fernwood.relevance.tested import ShadowRule, check_fdr, comparable
-from fernwood.result import Facts, result_of
-from fernwood.run.directory import versions
-from fernwood.run.driving import SearchProgress, drive
-from fernwood.run.plan import plan_draws
-from fernwood.search.checks import check_table
+from fernwood.run.driving import SearchProgress
+from fernwood.search.checkpoints import evidence_of, whole_number
 from fernwood.search.dealing import Dealer
-from fernwood.search.selecting import Selection
+from fernwood.search.plain import plain_value
 from fernwood.sources.base import Kind
-from fernwood.subspace.candidates import candidates
 from fernwood.subspace.sequential import draw_subspace
-from fernwood.subspace.sizes import checked_q
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,11 +35,9 @@ if TYPE_CHECKING:
     from fernwood.kernels.ferns import Tally
     from fernwood.learner.ferns import FernRows
     from fernwood.relevance.paper import Rule
-    from fernwood.run.directory import RunDirectory
-    from fernwood.run.driving import SearchProgressCallback
     from fernwood.store.base import Store
 
-__all__ = ["FernRuleName", "FernSearch", "FernSettings", "FernState", "select_by_ferns"]
+__all__ = ["FernRuleName", "FernSearch", "FernSettings", "FernState"]
 
 FernRuleName = Literal["shadow", "max-shadow"]
 
@@ -108,9 +99,7 @@ class FernSettings:
         check_fdr(self.fdr)
         if not isinstance(self.sequential, (bool, np.bool_)):
             raise ParameterError(f"sequential is {self.sequential!r}; give True or False")
-        share: object = self.alpha
-        if not (isinstance(share, (int, float, np.number)) and 0 <= share <= 1):
-            raise ParameterError(f"alpha is {share!r}; it is a share: give a number from 0 to 1")
+        a_share("alpha", self.alpha)
         at_least("round_size", self.round_size, 1)
 
     @property
@@ -135,7 +124,7 @@ class FernSettings:
 
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
-        return {name: v.item() if isinstance(v, np.generic) else v for name, v in asdict(self).items()}
+        return {name: plain_value(value) for name, value in asdict(self).items()}
 
     @classmethod
     def from_json(cls, entries: dict[str, Any]) -> FernSettings:
@@ -229,92 +218,12 @@ class FernSearch:
 
     def pack(self, state: FernState) -> Mapping[str, NDArray[Any]]:
         """The state as named arrays; what is found follows from the evidence."""
-        often, importance, _, shadow = state.evidence
-        return {"n_draws": np.array(state.n_draws), "often": often, "importance": importance, "shadow": shadow}
+        return {"n_draws": np.array(state.n_draws), **state.evidence._asdict()}
 
     def unpack(self, arrays: Mapping[str, NDArray[Any]]) -> FernState:
         """The state from a checkpoint."""
-        blank = self.start()
-        for name, like in self.pack(blank).items():
-            if arrays[name].shape != like.shape or arrays[name].dtype != like.dtype:
-                raise ValueError(f"the checkpoint's {name} are of another shape or type")
-            if not np.isfinite(arrays[name]).all():
-                raise ValueError(f"the checkpoint's {name} cannot be")
-        n_draws, often = int(arrays["n_draws"]), arrays["often"]
-        most = n_draws * self._n_ferns * self._settings.depth
-        if not 0 <= n_draws <= self._n_draws or often.min() < 0 or often.sum(dtype=np.int64) > most:
+        n_draws = whole_number(arrays["n_draws"], self._n_draws)
+        evidence = evidence_of(arrays, self.start().evidence)
+        if evidence.draws.sum(dtype=np.int64) > n_draws * self._n_ferns * self._settings.depth:
             raise ValueError("the checkpoint's draws do not add up")
-        evidence = Evidence(often, arrays["importance"], blank.evidence.wins, arrays["shadow"])
         return FernState(n_draws, evidence, self.rule.found(evidence))
-
-
-def select_by_ferns(
-    store: Store,
-    settings: FernSettings,
-    seed: int,
-    *,
-    n_threads: int = 1,
-    memory: int | None = None,
-    held: int = 0,
-    directory: RunDirectory | None = None,
-    progress: SearchProgressCallback | None = None,
-) -> Selection:
-    """Search a store with ferns to the end, or until it is stopped; see `select_by_subspaces` for the parameters.
-
-    Examples
-    --------
-    >>> from fernwood.datasets import make_madelon
-    >>> import fernwood
-    >>> table = make_madelon(400, 60, class_sep=3.0, random_state=0)
-    >>> store = fernwood.ingest(table.data, target=table.target)
-    >>> result, _ = select_by_ferns(store, FernSettings(scans=200), seed=0)
-    >>> len(set(result.confirmed.tolist()) & set(table.relevant.tolist())) > 15
-    True
-    """
-    target = check_table(store)
-    rows = fern_rows(store)
-    ids = candidates(store)
-    q = checked_q(settings.q, store.n_rows, len(ids))
-    warn_of_empty_leaves(settings.depth, len(rows.labels))
-    # A draw and its shadows, and for every leaf and class of one fern two scores and a count.
-    leaves = 20 * (max(len(target.classes), 1) << settings.depth)
-    plan = plan_draws(
-        store.n_rows,
-        store.n_columns,
-        max(len(target.classes), 1),
-        2 * q,
-        settings.round_size,
-        n_threads,
-        memory,
-        held=held,
-        beside=leaves,
-    )
-    ensure_compiled("ferns")
-    search = FernSearch(store, ids, rows, settings, q, seed, plan.n_threads)
-    state, stopped_by = drive(search, directory, progress)
-    evidence, rule = state.evidence, search.rule
-    facts = Facts.of(
-        store,
-        method=settings.method,
-        n_usable=len(ids),
-        n_draws=state.n_draws,
-        n_planned=search.progress(state).total,
-        against=rule.against,
-        seed=seed,
-        parameters={**settings.to_json(), "q": q},
-        advice=rule.advice(evidence),
-        versions=versions(),
-    )
-    chances = rule.chances(evidence)
-    result = result_of(
-        store,
-        ids,
-        facts,
-        rule.judge(evidence),
-        draws=evidence.draws,
-        score=evidence.mean_importance(),
-        p=chances,
-        q=None if chances is None else false_discoveries(chances),
-        modelled=rule.modelled(evidence),
-    )
-    return Selection(result, stopped_by)

@@ -15,7 +15,7 @@ from fernwood.search.boruta import BorutaLoop, FixedShadowsLoop, most_shadows
 from fernwood.search.checks import check_table
 from fernwood.search.estimating import Estimates, check_budget
 from fernwood.search.forests import Forests, Growing, block_width
-from fernwood.search.selecting import Selection
+from fernwood.search.selection import Selection
 from fernwood.sources.base import Kind
 from fernwood.subspace.candidates import candidates
 

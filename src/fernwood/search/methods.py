@@ -6,15 +6,16 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fernwood.errors import ParameterError, shown
 from fernwood.search.boruta import BorutaSettings
-from fernwood.search.ferns import FernSettings, select_by_ferns
+from fernwood.search.ferns import FernSettings
 from fernwood.search.iterating import select_by_boruta
 from fernwood.search.rolling import select_by_snowball
+from fernwood.search.scanning import select_by_ferns
 from fernwood.search.selecting import select_by_subspaces
 from fernwood.search.settings import SubspaceSettings
 from fernwood.search.snowball import SnowballSettings
 
 if TYPE_CHECKING:
-    from fernwood.search.selecting import Selection
+    from fernwood.search.selection import Selection
     from fernwood.store.base import Store
 
 __all__ = ["Settings", "select", "settings_of"]

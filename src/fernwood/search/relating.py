@@ -9,7 +9,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from fernwood import seeds
-from fernwood.learner.contexts import draw_ferns
+from fernwood.learner.contexts import draw_ferns, n_laid_out
 from fernwood.store.quantise import MISSING
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ __all__ = ["find_partners", "gives_away", "interchangeable"]
 
 _RELATING = 8  # the address below the seed
 _FEWEST_CONTEXTS, _MOST_CONTEXTS, _CONTEXTS_A_COLUMN = 128, 1024, 8
-_CELLS_AT_ONCE = 2**23
 _ONE_ALONE_IN = 8
 """Beside so many contexts, one of none: where two columns are found, all contexts of the one hold the other."""
 _MOST_PARTNERS = 5
@@ -58,7 +57,7 @@ def find_partners(
     if len(found) < 2:
         return {}
     n_contexts = min(max(_FEWEST_CONTEXTS, _CONTEXTS_A_COLUMN * len(found)), _MOST_CONTEXTS)
-    n_contexts = max(1, min(n_contexts, _CELLS_AT_ONCE // ground.target.n_rows))
+    n_contexts = n_laid_out(ground.target.n_rows, n_contexts)
     rng = seeds.generator(seed, _RELATING)
     ferns = draw_ferns(rng, examiner.codes(found), examiner.categories[found], ground, n_contexts)
     n_alone = max(2, n_contexts // _ONE_ALONE_IN)

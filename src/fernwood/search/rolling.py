@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from fernwood.kernels.ready import ensure_compiled
-from fernwood.learner.contexts import Ground
+from fernwood.learner.contexts import Ground, n_laid_out
 from fernwood.learner.target import class_target, value_target
 from fernwood.relevance.decision import Decision, Verdicts
 from fernwood.relevance.shadows import false_discoveries, smallest_counted
@@ -21,8 +21,8 @@ from fernwood.search.dealing import Dealer
 from fernwood.search.examining import Examiner, draw_shadows
 from fernwood.search.relating import find_partners, gives_away, interchangeable
 from fernwood.search.resolution import check_rows_suffice, smallest_chance
-from fernwood.search.selecting import Selection
-from fernwood.search.snowball import Snowball, n_laid_out
+from fernwood.search.selection import Selection
+from fernwood.search.snowball import Snowball
 from fernwood.subspace.candidates import candidates
 
 if TYPE_CHECKING:
@@ -30,11 +30,10 @@ if TYPE_CHECKING:
 
     from fernwood.run.directory import RunDirectory
     from fernwood.run.driving import SearchProgressCallback
-    from fernwood.search.examining import Shadows
     from fernwood.search.snowball import SnowballSettings, SnowballState
     from fernwood.store.base import Store
 
-__all__ = ["select_by_snowball"]
+__all__ = ["Prepared", "prepare", "select_by_snowball"]
 
 _MOST_RELATED = 2000
 """Columns found, the best ones, that are compared with each other."""
@@ -64,6 +63,60 @@ def select_by_snowball(
     >>> len(set(result.confirmed.tolist()) & set(table.relevant.tolist())) > 15
     True
     """
+    ids, given, loop = prepare(store, settings, seed, n_threads=n_threads, memory=memory, held=held)
+    state, stopped_by = drive(loop, directory, progress)
+    done = loop.progress(state)
+    facts = Facts.of(
+        store,
+        method=settings.method,
+        n_usable=len(ids),
+        n_draws=done.done,
+        n_planned=done.total,
+        against="shadows",
+        seed=seed,
+        parameters=settings.to_json(),
+        advice="more rows, or a larger fdr, make weak columns visible",
+        unit="waves",
+        smallest_p=loop.least,
+        n_groups=0 if store.groups is None else len(np.unique(store.groups[loop.examiner.rows])),
+        exploration=loop.exploration(state).to_json(),
+        versions=versions(),
+    )
+    rates = false_discoveries(state.chance)
+    result = result_of(
+        store,
+        ids,
+        facts,
+        _verdicts(state, rates, settings),
+        draws=state.contexts + np.int32(1),
+        score=-np.log10(state.chance),
+        p=state.chance,
+        q=rates,
+        modelled=_modelled(state, loop),
+        relations=_relations(loop, state, ids, seed),
+        given=given,
+    )
+    return Selection(result, stopped_by)
+
+
+class Prepared(NamedTuple):
+    """A search that can begin: positions of the columns examined, positions of covariates, and the loop."""
+
+    ids: NDArray[np.int64]
+    given: NDArray[np.int64]
+    loop: Snowball
+
+
+def prepare(
+    store: Store,
+    settings: SnowballSettings,
+    seed: int,
+    *,
+    n_threads: int = 1,
+    memory: int | None = None,
+    held: int = 0,
+) -> Prepared:
+    """Check a table, plan the memory, and look at every column once; see `select_by_subspaces` for the parameters."""
     check_table(store)
     given = given_positions(store, settings.given)
     ids = candidates(store, given)
@@ -86,47 +139,13 @@ def select_by_snowball(
     ensure_compiled("snowball")
     deal = Dealer(seed, strata=ground.strata if len(given) else None, groups=groups)
     examiner = Examiner(store, ids, rows, weights, deal, plan.n_threads)
-    shadows = draw_shadows(examiner.survey())
-    loop = Snowball(examiner, ground, shadows, settings, seed, least)
-    state, stopped_by = drive(loop, directory, progress)
-    done = loop.progress(state)
-    facts = Facts.of(
-        store,
-        method=settings.method,
-        n_usable=len(ids),
-        n_draws=done.done,
-        n_planned=done.total,
-        against="shadows",
-        seed=seed,
-        parameters=settings.to_json(),
-        advice="more rows, or a larger fdr, make weak columns visible",
-        unit="waves",
-        smallest_p=least,
-        n_groups=0 if groups is None else len(np.unique(groups)),
-        exploration=loop.exploration(state).to_json(),
-        versions=versions(),
-    )
-    rates = false_discoveries(state.chance)
-    result = result_of(
-        store,
-        ids,
-        facts,
-        _verdicts(state, rates, settings),
-        draws=state.contexts + np.int32(1),
-        score=-np.log10(state.chance),
-        p=state.chance,
-        q=rates,
-        modelled=_modelled(state, shadows),
-        relations=_relations(loop, state, ids, seed),
-        given=given,
-    )
-    return Selection(result, stopped_by)
+    return Prepared(ids, given, Snowball(examiner, ground, draw_shadows(examiner.survey()), settings, seed, least))
 
 
-def _modelled(state: SnowballState, shadows: list[Shadows]) -> NDArray[np.bool_]:
+def _modelled(state: SnowballState, loop: Snowball) -> NDArray[np.bool_]:
     """Whose p is too small to be counted among the shadows of its kind."""
     modelled = np.zeros(len(state.chance), bool)
-    for kind in shadows:
+    for kind, _ in loop.told.kinds:
         alone, beside = smallest_counted(len(kind.models)), smallest_counted(kind.n_always)
         least = np.where(state.wave[kind.members] == 0, alone, beside)
         modelled[kind.members] = state.chance[kind.members] <= least

@@ -10,15 +10,15 @@ from fernwood.errors import ParameterError
 from fernwood.kernels.ready import ensure_compiled
 from fernwood.learner.many import group_size
 from fernwood.learner.target import store_target
-from fernwood.relevance.shadows import false_discoveries
 from fernwood.relevance.tested import comparable
-from fernwood.result import Facts, result_of
+from fernwood.result import Facts
 from fernwood.run.directory import versions
 from fernwood.run.driving import SearchProgress, drive
 from fernwood.run.plan import plan_draws
 from fernwood.search.checkpoints import evidence_of, whole_number
 from fernwood.search.checks import check_table
 from fernwood.search.fitting import TreeFits
+from fernwood.search.selection import Selection, result_by_rule
 from fernwood.search.subspace import SearchState, SubspaceSearch, start, step
 from fernwood.sources.base import Kind
 from fernwood.subspace.candidates import candidates
@@ -29,24 +29,16 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fernwood.result import Result
     from fernwood.run.directory import RunDirectory
     from fernwood.run.driving import SearchProgressCallback
     from fernwood.search.settings import SubspaceSettings
     from fernwood.store.base import Store
     from fernwood.store.roles import Target
 
-__all__ = ["Selection", "SubspaceLoop", "select_by_subspaces"]
+__all__ = ["SubspaceLoop", "select_by_subspaces"]
 
 _STANDS, _ROUNDS = 6, 5
 """Draws a column, on average, and rounds without a change of F that end a search."""
-
-
-class Selection(NamedTuple):
-    """What was found, and what stopped the search before its end, if anything did."""
-
-    result: Result
-    stopped_by: BaseException | None
 
 
 def select_by_subspaces(
@@ -111,20 +103,7 @@ def select_by_subspaces(
         advice=search.rule.advice(state.evidence),
         versions=versions(),
     )
-    evidence = state.evidence
-    chances = search.rule.chances(evidence)
-    result = result_of(
-        store,
-        ids,
-        facts,
-        search.rule.judge(evidence),
-        draws=evidence.draws,
-        score=evidence.mean_importance(),
-        wins=evidence.wins,
-        p=chances,
-        q=None if chances is None else false_discoveries(chances),
-        modelled=search.rule.modelled(evidence),
-    )
+    result = result_by_rule(store, ids, facts, search.rule, state.evidence)
     return Selection(result, stopped_by)
 
 

@@ -10,10 +10,11 @@ import numpy as np
 
 from fernwood.errors import ParameterError
 from fernwood.learner.rows import RowSampling
-from fernwood.learner.settings import TreeSettings, at_least, is_integer, one_of
+from fernwood.learner.settings import TreeSettings, a_share, at_least, is_integer, one_of
 from fernwood.relevance.paper import ImportanceRule, ProbeRule, Rule
 from fernwood.relevance.tested import MirrorRule, ShadowRule, check_fdr
 from fernwood.search.fitting import FitSettings, Importance
+from fernwood.search.plain import plain_value, plain_weights, with_weights
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -138,9 +139,7 @@ class SubspaceSettings:
         one_of("rule", self.rule, get_args(RuleName))
         self._settle()
         for name in ("alpha", "carry"):
-            share: object = getattr(self, name)
-            if not (isinstance(share, (int, float, np.number)) and 0 <= share <= 1):
-                raise ParameterError(f"{name} is {share!r}; it is a share: give a number from 0 to 1")
+            a_share(name, getattr(self, name))
         if not (self.n_iter is None or self.adapts):
             at_least("n_iter", self.n_iter, 1, ", 'auto' or None")
         check_fdr(self.fdr)
@@ -242,29 +241,3 @@ class SubspaceSettings:
 
 def _is_auto(value: object) -> bool:
     return isinstance(value, str) and value == AUTO
-
-
-def plain_value(value: Any) -> Any:
-    """A value as JSON has it, where it is one of NumPy's."""
-    return value.item() if isinstance(value, np.generic) else value
-
-
-def plain_weights(weights: Mapping[Any, float] | str | None) -> Any:
-    """Weights of classes as JSON has them: a list of pairs, since keys of JSON are text.
-
-    Examples
-    --------
-    >>> plain_weights({1: 2}), plain_weights("balanced")
-    ([[1, 2.0]], 'balanced')
-    """
-    if weights is None or isinstance(weights, str):
-        return weights
-    return [[plain_value(label), float(weight)] for label, weight in weights.items()]
-
-
-def with_weights(entries: dict[str, Any]) -> dict[str, Any]:
-    """Entries from JSON, with the weights of classes as `plain_weights` found them."""
-    given = dict(entries)
-    if isinstance(given.get("class_weight"), list):
-        given["class_weight"] = dict(given["class_weight"])
-    return given

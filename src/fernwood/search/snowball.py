@@ -16,12 +16,14 @@ import numpy as np
 
 from fernwood import seeds
 from fernwood.errors import ParameterError
-from fernwood.learner.contexts import draw_exploring_ferns, draw_ferns, without_context
+from fernwood.learner.contexts import draw_exploring_ferns, draw_ferns, n_laid_out, without_context
+from fernwood.learner.settings import at_least
 from fernwood.relevance.shadows import combined, false_discoveries, tail_chances
 from fernwood.relevance.tested import check_fdr
 from fernwood.run.driving import SearchProgress
 from fernwood.search.evidence import Awake, ContextEvidence
 from fernwood.search.exploration import Exploration
+from fernwood.search.plain import plain_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
     from fernwood.learner.contexts import Ferns, Ground
     from fernwood.search.examining import Examiner, Shadows
 
-__all__ = ["Snowball", "SnowballSettings", "SnowballState", "n_laid_out"]
+__all__ = ["Snowball", "SnowballSettings", "SnowballState"]
 
 _NOT_FOUND = -1
 _WAVES, _CONFIRMING, _EXPLORING = range(5, 8)  # addresses below the seed
@@ -51,8 +53,6 @@ _FIRST_LEG = 0.25
 """The share of a wave's contexts in which all columns are examined; after that, those that race on."""
 _RACING = 0.9
 """A column races on where its evidence is above so many of the shadows, and so does a shadow."""
-_CELLS_AT_ONCE = 2**23
-"""Rows times contexts that are laid out together: tables of very many rows are passed over more often."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,12 +91,9 @@ class SnowballSettings:
     def __post_init__(self) -> None:
         check_fdr(self.fdr)
         for name in ("n_contexts", "max_waves", "n_idle", "n_confirming"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-                raise ParameterError(f"{name} is {value!r}; it must be an integer from 1 on")
-        most: object = self.max_contexts
-        if most != "auto" and (isinstance(most, bool) or not isinstance(most, (int, np.integer)) or most < 0):
-            raise ParameterError(f"max_contexts is {most!r}; it must be an integer from 0 on, or 'auto'")
+            at_least(name, getattr(self, name), 1)
+        if self.max_contexts != "auto":
+            at_least("max_contexts", self.max_contexts, 0, ", or 'auto'")
         given: object = self.given
         if isinstance(given, str) or not isinstance(given, Iterable):
             raise ParameterError(f"given is {given!r}; give a list of columns, such as ['age', 'site']")
@@ -109,24 +106,13 @@ class SnowballSettings:
 
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
-        plain = {k: v.item() if isinstance(v, np.generic) else v for k, v in asdict(self).items()}
-        return plain | {"given": [v.item() if isinstance(v, np.generic) else v for v in self.given]}
+        plain = {name: plain_value(value) for name, value in asdict(self).items()}
+        return plain | {"given": [plain_value(column) for column in self.given]}
 
     @classmethod
     def from_json(cls, entries: dict[str, Any]) -> SnowballSettings:
         """The settings that `to_json` wrote."""
         return cls(**entries)
-
-
-def n_laid_out(n_rows: int, n_contexts: int) -> int:
-    """How many contexts divide so many rows at a time.
-
-    Examples
-    --------
-    >>> n_laid_out(1000, 256), n_laid_out(1_000_000, 256)
-    (256, 8)
-    """
-    return max(1, min(n_contexts, _CELLS_AT_ONCE // n_rows))
 
 
 class SnowballState(NamedTuple):
@@ -192,7 +178,7 @@ class Snowball:
 
     Attributes
     ----------
-    examiner, ground
+    examiner, ground, least
     told : ContextEvidence; says what contexts tell of columns and shadows
     """
 
@@ -208,7 +194,7 @@ class Snowball:
         self.examiner = examiner
         self.told = ContextEvidence(examiner, shadows)
         self.ground = ground
-        self._least = least
+        self.least = least
         self._settings = settings
         self._seed = seed
         self._n_columns = self.told.n_columns
@@ -231,7 +217,7 @@ class Snowball:
             np.zeros(n, np.int32),
             np.zeros(n_shadows, np.int32),
             np.full(n, _NOT_FOUND, np.int16),
-            np.maximum(chance, self._least),
+            np.maximum(chance, self.least),
         )
         return self._with_found(state)
 
@@ -337,7 +323,7 @@ class Snowball:
         chance = state.chance.copy()
         for kind, place in self.told.kinds:
             out = kind.members[state.wave[kind.members] < 0]
-            chance[out] = np.maximum(tail_chances(state.evidence(out), state.evidence_null(place)), self._least)
+            chance[out] = np.maximum(tail_chances(state.evidence(out), state.evidence_null(place)), self.least)
         return state._replace(chance=chance)
 
     def _with_found(self, state: SnowballState) -> SnowballState:
@@ -442,7 +428,7 @@ class Snowball:
                 evidence = combined(state.alone[[rank]], np.delete(own[row], using).sum(dtype=np.float64), beside)
                 theirs = everywhere - null[:, using].sum(axis=1, dtype=np.float64)
                 out[rank] = tail_chances(evidence, combined(state.alone_null[place], theirs, beside))[0]
-        return np.maximum(out[late], self._least)
+        return np.maximum(out[late], self.least)
 
 
 def _used_in(uses: list[NDArray[np.int64]], carried: NDArray[np.int64]) -> dict[int, list[int]]:

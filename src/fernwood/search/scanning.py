@@ -1,0 +1,86 @@
+"""Selecting columns with random ferns: from a store and settings to a result, in one run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fernwood.kernels.ready import ensure_compiled
+from fernwood.learner.ferns import fern_rows, warn_of_empty_leaves
+from fernwood.result import Facts
+from fernwood.run.directory import versions
+from fernwood.run.driving import drive
+from fernwood.run.plan import plan_draws
+from fernwood.search.checks import check_table
+from fernwood.search.ferns import FernSearch
+from fernwood.search.selection import Selection, result_by_rule
+from fernwood.subspace.candidates import candidates
+from fernwood.subspace.sizes import checked_q
+
+if TYPE_CHECKING:
+    from fernwood.run.directory import RunDirectory
+    from fernwood.run.driving import SearchProgressCallback
+    from fernwood.search.ferns import FernSettings
+    from fernwood.store.base import Store
+
+__all__ = ["select_by_ferns"]
+
+
+def select_by_ferns(
+    store: Store,
+    settings: FernSettings,
+    seed: int,
+    *,
+    n_threads: int = 1,
+    memory: int | None = None,
+    held: int = 0,
+    directory: RunDirectory | None = None,
+    progress: SearchProgressCallback | None = None,
+) -> Selection:
+    """Search a store with ferns to the end, or until it is stopped; see `select_by_subspaces` for the parameters.
+
+    Examples
+    --------
+    >>> from fernwood.datasets import make_madelon
+    >>> import fernwood
+    >>> from fernwood.search.ferns import FernSettings
+    >>> table = make_madelon(400, 60, class_sep=3.0, random_state=0)
+    >>> store = fernwood.ingest(table.data, target=table.target)
+    >>> result, _ = select_by_ferns(store, FernSettings(scans=200), seed=0)
+    >>> len(set(result.confirmed.tolist()) & set(table.relevant.tolist())) > 15
+    True
+    """
+    target = check_table(store)
+    rows = fern_rows(store)
+    ids = candidates(store)
+    q = checked_q(settings.q, store.n_rows, len(ids))
+    warn_of_empty_leaves(settings.depth, len(rows.labels))
+    # A draw and its shadows, and for every leaf and class of one fern two scores and a count.
+    leaves = 20 * (max(len(target.classes), 1) << settings.depth)
+    plan = plan_draws(
+        store.n_rows,
+        store.n_columns,
+        max(len(target.classes), 1),
+        2 * q,
+        settings.round_size,
+        n_threads,
+        memory,
+        held=held,
+        beside=leaves,
+    )
+    ensure_compiled("ferns")
+    search = FernSearch(store, ids, rows, settings, q, seed, plan.n_threads)
+    state, stopped_by = drive(search, directory, progress)
+    facts = Facts.of(
+        store,
+        method=settings.method,
+        n_usable=len(ids),
+        n_draws=state.n_draws,
+        n_planned=search.progress(state).total,
+        against=search.rule.against,
+        seed=seed,
+        parameters={**settings.to_json(), "q": q},
+        advice=search.rule.advice(state.evidence),
+        versions=versions(),
+    )
+    result = result_by_rule(store, ids, facts, search.rule, state.evidence)
+    return Selection(result, stopped_by)
