@@ -16,7 +16,7 @@ SOURCE = Path(fernwood.__file__).parent
 FREE = {"version", "errors", "seeds", "budget", "files", "sealed", "kernels"}
 """What every room may import, but for `theory`; see decision 0001."""
 
-FLOW = ["sources", "store", "subspace", "learner", "importance", "relevance", "result", "report"]
+FLOW = ["sources", "store", "subspace", "learner", "importance", "relevance", "relations", "result", "report"]
 
 ALLOWED = {
     "version": set(),

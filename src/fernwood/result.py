@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 
 from fernwood.errors import StoreError, shown
 from fernwood.files import replaced_file
+from fernwood.relations import Minimal, Relations
 from fernwood.relevance.decision import Decision, Verdicts
 from fernwood.sealed import is_intact, seal
 from fernwood.sources.names import ListedNames, NumberedNames
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from fernwood.sources.names import Names
     from fernwood.store.base import Store
 
-__all__ = ["Facts", "Relations", "Result", "load_result", "result_of"]
+__all__ = ["Facts", "Result", "load_result", "result_of"]
 
 SUMMARY_NAME, DECISIONS_NAME = "result.json", "decisions.parquet"
 _FORMAT, _VERSION = "fernwood result", 1
@@ -98,22 +99,6 @@ class Facts:
         return self.n_draws >= self.n_planned
 
 
-@dataclass(frozen=True)
-class Relations:
-    """What confirmed columns have to do with each other, by position.
-
-    Attributes
-    ----------
-    groups : lists of columns that can stand for each other, two or more in each, best first
-    partners : for a column, those beside which it tells more, strongest first
-    giving_away : columns that leave nothing of the target open
-    """
-
-    groups: list[list[int]] = field(default_factory=list)
-    partners: dict[int, list[int]] = field(default_factory=dict)
-    giving_away: list[int] = field(default_factory=list)
-
-
 @dataclass(frozen=True, eq=False)
 class Result:
     """The decisions of a search, one for every column of the table; compare two by their tables.
@@ -130,6 +115,7 @@ class Result:
         smallest false discovery rate at which the column is found
     modelled : bool array, where the search tests: whether p comes from a model of the tail, being too small to count
     relations : of confirmed columns, where the search looks for them
+    minimal : the few of the confirmed columns that suffice, where the goal is "minimal"
     """
 
     names: Names
@@ -142,6 +128,7 @@ class Result:
     q: NDArray[np.float64] | None = None
     modelled: NDArray[np.bool_] | None = None
     relations: Relations | None = None
+    minimal: Minimal | None = None
 
     @property
     def confirmed(self) -> NDArray[np.int64]:
@@ -152,6 +139,11 @@ class Result:
     def tentative(self) -> NDArray[np.int64]:
         """Positions of tentative columns, in the order of the table."""
         return np.flatnonzero(self.verdicts.decision == Decision.TENTATIVE)
+
+    @property
+    def selected(self) -> NDArray[np.int64]:
+        """What was asked for: the few that suffice where the goal is "minimal", else all that are confirmed."""
+        return self.confirmed if self.minimal is None else np.sort(np.array(self.minimal.kept, np.int64))
 
     @property
     def n_examined(self) -> int:
@@ -166,17 +158,19 @@ class Result:
 
     @property
     def ranking(self) -> NDArray[np.int64]:
-        """The rank of every column, 1 for all that are confirmed, as scikit-learn's selectors have it."""
+        """The rank of every column, 1 for all that are selected, as scikit-learn's selectors have it."""
+        chosen = self.selected
+        selected_first = self.order[np.argsort(~np.isin(self.order, chosen), kind="stable")]
         rank = np.empty(len(self.draws), np.int64)
-        rank[self.order] = np.arange(len(self.draws))
-        return np.asarray(np.maximum(rank - len(self.confirmed) + 2, 1))
+        rank[selected_first] = np.arange(len(self.draws))
+        return np.asarray(np.maximum(rank - len(chosen) + 2, 1))
 
     def to_table(self, positions: NDArray[np.int64] | None = None) -> pa.Table:
         """The decision table as Arrow, best first, or for some positions in their order.
 
         Columns: column, position, decision, reason, draws, score; wins where columns were compared one by one; p, where
         it comes from, and q where they were tested; group (columns with the same number can stand for each other) and
-        partners where the search looks for them.
+        partners where the search looks for them; minimal and stand_ins where the goal is "minimal".
         """
         chosen = self.order if positions is None else positions
         verdicts = self.verdicts
@@ -198,20 +192,10 @@ class Result:
                 columns["p_from"] = pa.DictionaryArray.from_arrays(source, pa.array(_P_FROM))
         elif self.facts.against:
             columns["wins"] = pa.array(self.wins[chosen])
-        if self.relations is not None:
-            columns |= self._related(chosen, self.relations)
+        for about in (self.relations, self.minimal):
+            if about is not None:
+                columns |= about.columns(chosen.tolist(), self.names.__getitem__)
         return pa.table(columns)
-
-    def _related(self, chosen: NDArray[np.int64], relations: Relations) -> dict[str, pa.Array]:
-        number = {i: k for k, group in enumerate(relations.groups, 1) for i in group}
-        partners = relations.partners
-        names = {i: self.names[i] for i in {one for beside in partners.values() for one in beside}}
-        return {
-            "group": pa.array([number.get(i) for i in chosen.tolist()], pa.int32()),
-            "partners": pa.array(
-                [[names[j] for j in partners.get(i, ())] for i in chosen.tolist()], pa.list_(pa.string())
-            ),
-        }
 
     def tables(self) -> Iterator[pa.Table]:
         """The decision table, best first, in pieces of moderate size."""
@@ -230,7 +214,8 @@ class Result:
             "median_draws_a_column": self.median_draws,
             "nothing_found": self.why_nothing(),
             "remarks": self.remarks(),
-            **self._relations_by_name(),
+            **({} if self.relations is None else self.relations.named(self.names.__getitem__)),
+            **({} if self.minimal is None else {"minimal": self.minimal.named(self.names.__getitem__)}),
             **asdict(self.facts),
         }
 
@@ -300,19 +285,11 @@ class Result:
             )
         if self.undecided:
             said.append(self.undecided)
+        if self.minimal is not None:
+            said.append(self.minimal.said)
         if explored := self.facts.exploration:
             said.append(explored["said"])
         return said
-
-    def _relations_by_name(self) -> dict[str, Any]:
-        if self.relations is None:
-            return {}
-        name = self.names.__getitem__
-        return {
-            "groups": [[name(i) for i in group] for group in self.relations.groups],
-            "partners": {name(i): [name(j) for j in beside] for i, beside in self.relations.partners.items()},
-            "giving_away": [name(i) for i in self.relations.giving_away],
-        }
 
     def _names_of(self, decision: Decision) -> list[str]:
         ahead = self.order[self.verdicts.decision[self.order] == decision]
@@ -447,6 +424,9 @@ def _restored(table: pa.Table, facts: Facts, entries: dict[str, Any]) -> Result:
     if "p_from" in table.column_names:
         source, sources = coded("p_from")
         modelled = np.array([name == _P_FROM[1] for name in sources])[source]
+    # Only confirmed columns have relations, and they stand first.
+    first = table.select(["column", "position"]).slice(0, len(entries["confirmed"]))
+    positions = dict(zip(first.column(0).to_pylist(), first.column(1).to_pylist(), strict=True))
     return Result(
         ListedNames(table.column("column").cast(pa.large_string()).combine_chunks().take(pa.array(place))),
         facts,
@@ -457,17 +437,6 @@ def _restored(table: pa.Table, facts: Facts, entries: dict[str, Any]) -> Result:
         numbers("p"),
         numbers("q"),
         modelled,
-        _relations(table, entries) if "partners" in table.column_names else None,
-    )
-
-
-def _relations(table: pa.Table, entries: dict[str, Any]) -> Relations:
-    """The relations that a summary has by name; only confirmed columns are in them, which stand first."""
-    n_confirmed = len(entries["confirmed"])
-    names = table.column("column").slice(0, n_confirmed).to_pylist()
-    place = dict(zip(names, table.column("position").slice(0, n_confirmed).to_pylist(), strict=True))
-    return Relations(
-        [[place[name] for name in group] for group in entries["groups"]],
-        {place[name]: [place[other] for other in beside] for name, beside in entries["partners"].items()},
-        [place[name] for name in entries["giving_away"]],
+        Relations.from_names(entries, positions) if "partners" in table.column_names else None,
+        Minimal.from_names(entries["minimal"], positions) if "minimal" in table.column_names else None,
     )

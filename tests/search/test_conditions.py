@@ -184,6 +184,8 @@ def test_the_smallest_chance_counts_what_can_be_exchanged() -> None:
     assert smallest_chance(Ground.undivided(classes), np.array([0, 0, 0, 1, 1, 1], np.int32)) == pytest.approx(1)
     within = np.array([0, 0, 1, 0, 1, 1], np.int32)
     assert smallest_chance(Ground.undivided(classes), within) == pytest.approx(1 / 9)
+    pairs = np.array([0, 1, 2, 0, 1, 2], np.int32)  # one of each class: eight ways, two of them names exchanged
+    assert smallest_chance(Ground.undivided(classes), pairs) == pytest.approx(1 / 4)
 
 
 def test_too_few_rows_for_the_rate_are_refused_with_what_would_do() -> None:

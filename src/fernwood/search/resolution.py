@@ -35,33 +35,39 @@ def smallest_chance(ground: Ground, groups: NDArray[np.int32] | None = None) -> 
     """
     kernel = ground.target.kernel
     values = np.unique(kernel.labels if kernel.classes else kernel.values, return_inverse=True)[1]
-    ways = 0.0
+    pieces = []
     for stratum in range(ground.n_strata):
         here = ground.strata == stratum
-        ways += _ways(values[here], None if groups is None else groups[here], bool(kernel.classes))
+        pieces += _exchangeable(values[here], None if groups is None else groups[here])
+    ways = sum(_arrangements(np.unique(piece, return_counts=True)[1]) for piece in pieces)
+    if kernel.classes:
+        n_classes = int(values.max()) + 1
+        ways -= _renamings(np.stack([np.bincount(piece, minlength=n_classes) for piece in pieces]))
     return float(max(np.exp(-ways), np.finfo(np.float64).tiny))
 
 
-def _ways(values: NDArray[np.int64], groups: NDArray[np.int32] | None, classes: bool) -> float:
-    """The logarithm of how many ways there are to deal values to rows."""
+def _exchangeable(values: NDArray[np.int64], groups: NDArray[np.int32] | None) -> list[NDArray[np.int64]]:
+    """The values in lists within which they can change places."""
     if groups is None:
-        return _arrangements(np.bincount(values), classes)
+        return [values]
     _, first, inverse = np.unique(groups, return_index=True, return_inverse=True)
     if (values == values[first][inverse]).all():
-        return _arrangements(np.bincount(values[first]), classes)
-    return sum(_arrangements(np.bincount(values[inverse == g]), classes) for g in range(len(first)))
+        return [values[first]]
+    return np.split(values[np.argsort(inverse, kind="stable")], np.cumsum(np.bincount(inverse))[:-1])
 
 
-def _arrangements(counts: NDArray[Any], classes: bool) -> float:
-    """The logarithm of how many ways there are to deal values that occur so often.
+def _arrangements(counts: NDArray[Any]) -> float:
+    """The logarithm of how many ways there are to deal values that occur so often."""
+    return float(gammaln(counts.sum() + 1) - gammaln(counts + 1).sum())
 
-    Classes of as many rows may change names: of two with three rows each there are ten ways and not twenty, since a
-    column that tells them apart does so either way round.
+
+def _renamings(counts: NDArray[Any]) -> float:
+    """The logarithm of how many ways there are to exchange names of classes that have as many rows in every list.
+
+    Of two classes with three rows each there are ten arrangements that differ, and not twenty, since a column that
+    tells the classes apart does so either way round.
     """
-    ways = gammaln(counts.sum() + 1) - gammaln(counts + 1).sum()
-    if classes:
-        ways -= gammaln(np.unique(counts[counts > 0], return_counts=True)[1] + 1).sum()
-    return float(ways)
+    return float(gammaln(np.unique(counts, axis=1, return_counts=True)[1] + 1).sum())
 
 
 def check_rows_suffice(least: float, ground: Ground, n_columns: int, fdr: float, level: float) -> None:
@@ -102,7 +108,8 @@ def rows_needed(ground: Ground, n_columns: int, level: float) -> int:
     n_rows = ground.target.n_rows
     while n_rows < _MOST_ROWS:
         n_rows += 1
-        ways = _arrangements(n_rows * shares, True) if kernel.classes else float(gammaln(n_rows + 1))
+        counts = n_rows * shares
+        ways = _arrangements(counts) - _renamings(counts[None]) if kernel.classes else float(gammaln(n_rows + 1))
         if ways >= np.log(n_columns / level):
             break
     return n_rows

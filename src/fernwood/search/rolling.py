@@ -9,9 +9,10 @@ import numpy as np
 from fernwood.kernels.ready import ensure_compiled
 from fernwood.learner.contexts import Ground, n_laid_out
 from fernwood.learner.target import class_target, value_target
+from fernwood.relations import Relations
 from fernwood.relevance.decision import Decision, Verdicts
 from fernwood.relevance.shadows import false_discoveries, smallest_counted
-from fernwood.result import Facts, Relations, result_of
+from fernwood.result import Facts, result_of
 from fernwood.run.directory import versions
 from fernwood.run.driving import drive
 from fernwood.run.plan import plan_waves
@@ -19,6 +20,7 @@ from fernwood.search.checks import check_candidates, check_table
 from fernwood.search.conditions import given_positions, strata_of
 from fernwood.search.dealing import Dealer
 from fernwood.search.examining import Examiner, draw_shadows
+from fernwood.search.reducing import reduced
 from fernwood.search.relating import find_partners, gives_away, interchangeable
 from fernwood.search.resolution import check_rows_suffice, smallest_chance
 from fernwood.search.selection import Selection
@@ -96,7 +98,10 @@ def select_by_snowball(
         relations=_relations(loop, state, ids, seed),
         given=given,
     )
-    return Selection(result, stopped_by)
+    selection = Selection(result, stopped_by)
+    if settings.goal == "all-relevant":
+        return selection
+    return reduced(selection, store, settings.slack, seed, n_threads=n_threads, given=given, progress=progress)
 
 
 class Prepared(NamedTuple):

@@ -18,6 +18,7 @@ from fernwood.run.plan import plan_draws
 from fernwood.search.checkpoints import evidence_of, whole_number
 from fernwood.search.checks import check_table
 from fernwood.search.fitting import TreeFits
+from fernwood.search.reducing import reduced
 from fernwood.search.selection import Selection, result_by_rule
 from fernwood.search.subspace import SearchState, SubspaceSearch, start, step
 from fernwood.sources.base import Kind
@@ -104,7 +105,10 @@ def select_by_subspaces(
         versions=versions(),
     )
     result = result_by_rule(store, ids, facts, search.rule, state.evidence)
-    return Selection(result, stopped_by)
+    selection = Selection(result, stopped_by)
+    if settings.goal == "all-relevant":
+        return selection
+    return reduced(selection, store, settings.slack, seed, n_threads=n_threads, progress=progress)
 
 
 class Prepared(NamedTuple):

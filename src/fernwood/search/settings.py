@@ -15,11 +15,14 @@ from fernwood.relevance.paper import ImportanceRule, ProbeRule, Rule
 from fernwood.relevance.tested import MirrorRule, ShadowRule, check_fdr
 from fernwood.search.fitting import FitSettings, Importance
 from fernwood.search.plain import plain_value, plain_weights, with_weights
+from fernwood.search.reducing import check_goal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
+
+    from fernwood.search.reducing import Goal
 
 __all__ = ["AUTO", "Criterion", "RuleName", "SubspaceSettings"]
 
@@ -95,6 +98,8 @@ class SubspaceSettings:
         How columns are scored, see `fernwood.search.fitting.FitSettings`.
     class_weight
         A weight for every class, or ``"balanced"``.
+    goal, slack
+        Whether few columns are sought that suffice, and what they may leave open; see `fernwood.search.reducing`.
 
     Notes
     -----
@@ -134,6 +139,8 @@ class SubspaceSettings:
     max_samples: int | float | None = AUTO
     importance: Importance = AUTO
     class_weight: Mapping[Any, float] | Literal["balanced"] | None = None
+    goal: Goal = "all-relevant"
+    slack: float = 0.02
 
     def __post_init__(self) -> None:
         one_of("rule", self.rule, get_args(RuleName))
@@ -143,6 +150,7 @@ class SubspaceSettings:
         if not (self.n_iter is None or self.adapts):
             at_least("n_iter", self.n_iter, 1, ", 'auto' or None")
         check_fdr(self.fdr)
+        check_goal(self.goal, self.slack)
         at_least("round_size", self.round_size, 1)
         at_least("min_draws", self.min_draws, 0)
         one_of("learner", self.learner, get_args(LearnerName))

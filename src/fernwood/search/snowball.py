@@ -24,6 +24,7 @@ from fernwood.run.driving import SearchProgress
 from fernwood.search.evidence import Awake, ContextEvidence
 from fernwood.search.exploration import Exploration
 from fernwood.search.plain import plain_value
+from fernwood.search.reducing import check_goal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
     from fernwood.learner.contexts import Ferns, Ground
     from fernwood.search.examining import Examiner, Shadows
+    from fernwood.search.reducing import Goal
 
 __all__ = ["Snowball", "SnowballSettings", "SnowballState"]
 
@@ -76,6 +78,8 @@ class SnowballSettings:
         only while fewer than three are found, in three contexts for every column that fits into one, 2048 at most.
     given
         Covariates, by name or position: in every context, and no candidates.
+    goal, slack
+        Whether few columns are sought that suffice, and what they may leave open; see `fernwood.search.reducing`.
     """
 
     method: ClassVar[str] = "snowball"
@@ -87,9 +91,12 @@ class SnowballSettings:
     n_confirming: int = 256
     max_contexts: int | Literal["auto"] = "auto"
     given: Sequence[str | int] = ()
+    goal: Goal = "all-relevant"
+    slack: float = 0.02
 
     def __post_init__(self) -> None:
         check_fdr(self.fdr)
+        check_goal(self.goal, self.slack)
         for name in ("n_contexts", "max_waves", "n_idle", "n_confirming"):
             at_least(name, getattr(self, name), 1)
         if self.max_contexts != "auto":

@@ -96,7 +96,7 @@ class SearchSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
     def _keep(self, result: Result) -> None:
         self.result_ = result
         self.support_ = np.zeros(len(result.draws), bool)
-        self.support_[result.confirmed] = True
+        self.support_[result.selected] = True
         self.tentative_ = np.zeros(len(result.draws), bool)
         self.tentative_[result.tentative] = True
         self.importances_ = result.score
@@ -105,7 +105,7 @@ class SearchSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         self.ranking_ = result.ranking
 
     def transform(self, X: Any) -> Any:  # noqa: N803
-        """The confirmed columns of a table, in the form that `set_output` asks for."""
+        """The selected columns of a table, in the form that `set_output` asks for."""
         if isinstance(X, Store):
             raise ParameterError(
                 "X is a store, which transform does not copy; read the columns with "

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from fernwood.run.driving import SearchProgress
+    from fernwood.search.reducing import Goal
     from fernwood.store.roles import Task
 
 __all__ = ["SnowballSelector"]
@@ -26,6 +27,12 @@ class SnowballSelector(SearchSelector):
     ----------
     fdr : float
         The false discovery rate: how large a share of the confirmed columns may be false, on average.
+    goal : {"all-relevant", "minimal"}
+        "minimal" goes on from all relevant columns to a few that predict as well; `support_` then holds those, and
+        ``result_.minimal`` says for every confirmed column left out which ones stand in for it.
+    slack : float
+        With "minimal", the share of the target that trees may leave open with those few beyond what they leave open
+        with all.
     n_contexts : int
         Contexts in which a wave examines every column.
     max_waves : int
@@ -52,7 +59,7 @@ class SnowballSelector(SearchSelector):
 
     Attributes
     ----------
-    support_ : bool array; the columns that are confirmed
+    support_ : bool array; the columns that are confirmed, or the few that suffice
     tentative_ : bool array; columns that told something in one wave, but were not confirmed
     pvalues_, qvalues_ : float64 arrays; the chance of such evidence for a column that says nothing, and the smallest
         false discovery rate at which the column is found
@@ -82,6 +89,8 @@ class SnowballSelector(SearchSelector):
         fdr: float = 0.1,
         memory: int | str | None = None,
         *,
+        goal: Goal = "all-relevant",
+        slack: float = 0.02,
         n_contexts: int = 128,
         max_waves: int = 12,
         max_contexts: int | Literal["auto"] = "auto",
@@ -94,6 +103,8 @@ class SnowballSelector(SearchSelector):
     ) -> None:
         self.fdr = fdr
         self.memory = memory
+        self.goal = goal
+        self.slack = slack
         self.n_contexts = n_contexts
         self.max_waves = max_waves
         self.max_contexts = max_contexts
@@ -106,5 +117,11 @@ class SnowballSelector(SearchSelector):
 
     def _settings(self) -> SnowballSettings:
         return SnowballSettings(
-            self.fdr, self.n_contexts, self.max_waves, max_contexts=self.max_contexts, given=self.given
+            self.fdr,
+            self.n_contexts,
+            self.max_waves,
+            max_contexts=self.max_contexts,
+            given=self.given,
+            goal=self.goal,
+            slack=self.slack,
         )

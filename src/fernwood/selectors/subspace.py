@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from fernwood.run.driving import SearchProgress
     from fernwood.search.fitting import Importance
+    from fernwood.search.reducing import Goal
     from fernwood.search.settings import Criterion, RuleName
     from fernwood.store.roles import Task
 
@@ -55,6 +56,12 @@ class SubspaceSelector(SearchSelector):
     fdr : float
         The false discovery rate of `shadow` and `mirror`: how large a share of the confirmed columns may be false, on
         average.
+    goal : {"all-relevant", "minimal"}
+        "minimal" goes on from all relevant columns to a few that predict as well; `support_` then holds those, and
+        ``result_.minimal`` says for every confirmed column left out which ones stand in for it.
+    slack : float
+        With "minimal", the share of the target that trees may leave open with those few beyond what they leave open
+        with all.
     carry : float or "auto"
         Share of the columns found that a draw may hold, a random one in every draw, so that columns that tell the same
         do not hide each other; "auto" is 0.4 with `shadow` and `mirror`, and otherwise 1.
@@ -95,7 +102,7 @@ class SubspaceSelector(SearchSelector):
 
     Attributes
     ----------
-    support_ : bool array; the columns that are confirmed
+    support_ : bool array; the columns that are confirmed, or the few that suffice
     tentative_ : bool array; columns that are ahead, but barely, or after too few draws
     pvalues_, qvalues_ : float64 arrays, of `shadow` and `mirror`; the chance of such an importance for a column that
         says nothing, and the smallest false discovery rate at which the column is found
@@ -141,6 +148,8 @@ class SubspaceSelector(SearchSelector):
         rule: RuleName = "shadow",
         fdr: float = 0.1,
         *,
+        goal: Goal = "all-relevant",
+        slack: float = 0.02,
         carry: float | Literal["auto"] = "auto",
         min_draws: int = 5,
         min_share: float = 0.95,
@@ -170,6 +179,8 @@ class SubspaceSelector(SearchSelector):
         self.n_iter = n_iter
         self.rule = rule
         self.fdr = fdr
+        self.goal = goal
+        self.slack = slack
         self.carry = carry
         self.min_draws = min_draws
         self.min_share = min_share

@@ -1,0 +1,241 @@
+"""The few that suffice: none can be left out, little is lost, and what left has its stand-ins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, strategies as st
+
+import fernwood
+from fernwood.errors import ParameterError
+from fernwood.importance.out_of_bag import Left
+from fernwood.result import Result, load_result
+from fernwood.run.stopping import Stopped, ask_to_stop
+from fernwood.search.methods import select, settings_of
+from fernwood.search.reducing import few_that_suffice
+from fernwood.search.settings import SubspaceSettings
+from fernwood.search.snowball import SnowballSettings
+
+QUICK: dict[str, Any] = {"n_contexts": 64, "n_confirming": 64, "goal": "minimal"}
+
+
+def exact(share: Callable[[frozenset[int]], float], importance: np.ndarray | None = None) -> Callable[..., Left]:
+    """Trees that know: the same loss in all rows."""
+
+    def left(places: np.ndarray) -> Left:
+        told = np.ones(len(places)) if importance is None else importance[places]
+        value = share(frozenset(places.tolist()))
+        return Left(np.full(50, value), value, told)
+
+    return left
+
+
+class TestFewThatSuffice:
+    @given(st.data())
+    def test_none_can_be_left_out_and_little_is_lost(self, data: st.DataObject) -> None:
+        """Groups of columns that tell the same; more than one group may be needed."""
+        n = data.draw(st.integers(1, 40))
+        group = np.array(data.draw(st.lists(st.integers(0, 4), min_size=n, max_size=n)))
+        worth = np.array([0.0, 0.01, 0.1, 0.2, 0.3])
+        importance = np.array(data.draw(st.lists(st.integers(0, 3), min_size=n, max_size=n)), float)
+
+        def share(places: frozenset[int]) -> float:
+            return 0.9 - worth[sorted({int(group[i]) for i in places})].sum()
+
+        few = few_that_suffice(exact(share, importance), n, 0.02)
+        kept = frozenset(few.kept.tolist())
+        everything = share(frozenset(range(n)))
+        assert share(kept) - everything <= 0.02 + 1e-12
+        assert few.left.share == share(kept)
+        if len(kept) > 1:
+            assert all(share(kept - {i}) - everything > 0.02 for i in kept)
+        assert (np.diff(importance[few.kept]) <= 0).all()
+
+    def test_small_losses_do_not_add_up(self) -> None:
+        few = few_that_suffice(exact(lambda places: 0.5 - 0.015 * len(places)), 10, 0.02)
+        assert len(few.kept) == 9
+
+    def test_many_leave_at_once(self) -> None:
+        """Of 400 columns two are needed: not one fit for every column."""
+        importance = np.arange(400) % 7.0
+        few = few_that_suffice(exact(lambda places: 1 - 0.4 * len(places & {3, 77}), importance), 400, 0.02)
+        assert set(few.kept.tolist()) == {3, 77}
+        assert few.n_fits < 200
+
+    def test_where_nothing_is_told_all_stay(self) -> None:
+        few = few_that_suffice(exact(lambda _: 1.02), 8, 0.02)
+        assert len(few.kept) == 8
+        assert few.n_fits == 1
+
+    @pytest.mark.parametrize(("spread", "n_kept"), [(1.0, 1), (0.01, 2)])
+    def test_few_rows_widen_the_slack_to_one_standard_error(self, spread: float, n_kept: int) -> None:
+        """Either column is missed by 0.06, give or take 0.14 or 0.0014."""
+
+        def left(places: np.ndarray) -> Left:
+            missed = 0.06 + spread * np.tile([0.7, -0.7], 13) if len(places) < 2 else np.zeros(26)
+            return Left(0.5 + missed, float(0.5 + missed.mean()), np.ones(len(places)))
+
+        assert len(few_that_suffice(left, 2, 0.02).kept) == n_kept
+
+    def test_a_signal_is_heard_between_fits(self) -> None:
+        fits = []
+
+        def left(places: np.ndarray) -> Left:
+            fits.append(len(places))
+            if len(fits) == 3:
+                ask_to_stop(15)
+            return Left(np.full(9, 0.5), 0.5, np.ones(len(places)))
+
+        with pytest.raises(Stopped):
+            few_that_suffice(left, 30, 0.02)
+        assert len(fits) == 3
+
+
+def copies(n_rows: int = 600, seed: int = 0) -> pd.DataFrame:
+    """Three columns that tell, with two noisy copies each (f0, f1, f2; g0, …; h0, …), and 20 of noise."""
+    rng = np.random.default_rng(seed)
+    table = {}
+    for name in "fgh":
+        truth = rng.standard_normal(n_rows)
+        for number in range(3):
+            table[f"{name}{number}"] = truth + 0.1 * rng.standard_normal(n_rows)
+    for number in range(20):
+        table[f"noise{number}"] = rng.standard_normal(n_rows)
+    return pd.DataFrame(table)
+
+
+def search(x: Any, y: Any, seed: int = 0, n_threads: int = 1, **settings: Any) -> Result:
+    store = fernwood.ingest(x, target=y)
+    return select(store, SnowballSettings(**QUICK | settings), seed, n_threads=n_threads).result
+
+
+def named(result: Result) -> dict[str, Any]:
+    assert result.minimal is not None
+    return result.minimal.named(result.names.__getitem__)
+
+
+@pytest.fixture(scope="module")
+def answer() -> Result:
+    table = copies()
+    y = 1.0 * table["f0"] + 1.5 * table["g1"] - 1.2 * table["h2"]
+    return search(table, y)
+
+
+def test_one_of_each_copy_is_kept_and_stands_in_for_the_others(answer: Result) -> None:
+    few = named(answer)
+    assert {name[0] for name in few["kept"]} == {"f", "g", "h"}
+    assert len(few["kept"]) == 3
+    assert len(answer.confirmed) == 9
+    assert set(few["stand_ins"]) == {f"{a}{b}" for a in "fgh" for b in range(3)} - set(few["kept"])
+    for name, others in few["stand_ins"].items():
+        assert others[0][0] == name[0]
+    assert few["open_kept"] - few["open_all"] <= 0.02
+
+
+def test_the_answer_is_told_everywhere(answer: Result, tmp_path: Path) -> None:
+    kept = set(named(answer)["kept"])
+    table = answer.to_table().to_pandas().set_index("column")
+    assert set(table.index[table["minimal"]]) == kept
+    assert (table.loc[list(kept), "decision"] == "confirmed").all()
+    left = table[(table["decision"] == "confirmed") & ~table["minimal"]]
+    assert len(left) == 6
+    assert left["stand_ins"].map(len).min() >= 1
+    assert "3 of the 9 confirmed columns suffice" in " ".join(answer.remarks())
+    rank = answer.ranking
+    assert set(np.flatnonzero(rank == 1)) == set(answer.selected.tolist())
+    assert rank[[i for i in answer.confirmed if i not in answer.selected]].max() == 7
+    answer.save(tmp_path)
+    again = load_result(tmp_path)
+    assert again.minimal == answer.minimal
+    assert again.summary() == answer.summary()
+
+
+def test_threads_and_the_order_of_columns_change_nothing(answer: Result) -> None:
+    table = copies()
+    y = 1.0 * table["f0"] + 1.5 * table["g1"] - 1.2 * table["h2"]
+    assert named(search(table, y, n_threads=2)) == named(answer)
+    turned = named(search(table[table.columns[::-1]], y))
+    assert turned["kept"] == named(answer)["kept"]
+    assert turned["open_kept"] == pytest.approx(named(answer)["open_kept"], rel=1e-12)
+
+
+def test_classes_categories_missing_values_weights_and_groups() -> None:
+    table = copies(500, 1)
+    table["word"] = np.where(table["f0"] > 0.3, "high", np.where(table["f0"] < -0.3, "low", "middle"))
+    table.loc[::9, "g0"] = np.nan
+    y = np.where(table["f1"] > 0, "yes", "no")
+    weights = np.where(np.arange(500) % 10 == 0, 0.0, 1.0 + np.arange(500) % 3)
+    store = fernwood.ingest(table, target=y, weights=weights, groups=np.arange(500) // 2)
+    result = select(store, SnowballSettings(**QUICK), 0).result
+    few = named(result)
+    assert few["kept"] == ["f1"]
+    assert few["stand_ins"]["word"] == ["f1"]
+
+
+def test_covariates_stay_and_are_no_candidates() -> None:
+    """y is told by f and g; given f, only g is worth keeping."""
+    table = copies(500, 2)
+    result = search(table, table["f0"] + table["g0"], given=["f0", "f1", "f2"])
+    assert {name[0] for name in named(result)["kept"]} == {"g"}
+
+
+def test_random_subspaces_take_the_goal_too() -> None:
+    table = copies()
+    store = fernwood.ingest(table, target=(table["f0"] + table["g0"] > 0).astype(int))
+    result = select(store, SubspaceSettings(goal="minimal"), 0).result
+    assert {name[0] for name in named(result)["kept"]} == {"f", "g"}
+    assert len(named(result)["kept"]) <= 3
+
+
+def test_nothing_confirmed_is_nothing_to_reduce() -> None:
+    rng = np.random.default_rng(0)
+    result = search(rng.standard_normal((100, 30)), rng.standard_normal(100))
+    assert result.minimal is None
+    assert result.selected.tolist() == []
+
+
+def test_a_stop_keeps_what_is_relevant() -> None:
+    table = copies()
+    store = fernwood.ingest(table, target=table["f0"] + 0.1 * np.sin(np.arange(600.0)))
+    seen = []
+
+    def stop(progress: Any) -> None:
+        seen.append(progress.stage)
+        if progress.stage == "reducing":
+            raise KeyboardInterrupt
+
+    result, stopped_by = select(store, SnowballSettings(**QUICK), 0, progress=stop)
+    assert isinstance(stopped_by, KeyboardInterrupt)
+    assert result.minimal is None
+    assert len(result.confirmed) == 3
+
+
+def test_the_selector_selects_the_few() -> None:
+    table = copies()
+    selector = fernwood.SnowballSelector(goal="minimal", random_state=0).fit(table, table["f0"] + table["g0"])
+    assert selector.support_.sum() == len(selector.result_.minimal.kept) == 2
+    assert selector.transform(table).shape == (600, 2)
+
+
+def test_settings_go_through_json() -> None:
+    settings = SnowballSettings(goal="minimal", slack=0.05)
+    assert settings_of("snowball", settings.to_json()) == settings
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"goal": "few"}, "goal is 'few'; it must be one of 'all-relevant', 'minimal'"),
+        ({"slack": 1.0}, "slack is 1.0; it is the share of the target"),
+        ({"slack": "much"}, "slack is 'much'"),
+    ],
+)
+@pytest.mark.parametrize("kind", [SnowballSettings, SubspaceSettings])
+def test_bad_input_is_refused(kind: type, wrong: dict[str, Any], said: str) -> None:
+    with pytest.raises(ParameterError, match=said):
+        kind(**wrong)
