@@ -4,6 +4,7 @@ from benchmarks.cases.boruta import boruta_iris, boruta_madelon, boruta_memory, 
 from benchmarks.cases.calibration import calibration_answers, calibration_noise
 from benchmarks.cases.ferns import FERN_CASES
 from benchmarks.cases.foundation import bins, ingest_csv, ingest_npy, ingest_short, read_columns
+from benchmarks.cases.minimal import minimal_madelon
 from benchmarks.cases.snowball import SNOWBALL_CASES
 from benchmarks.cases.subspace import (
     select_demo,
@@ -47,6 +48,7 @@ CASES = {
     "srs-mirror-rate": srs_mirror_rate,
     "demo": select_demo,
     **SNOWBALL_CASES,
+    "minimal-madelon": minimal_madelon,
     "boruta-madelon": boruta_madelon,
     "boruta-iris": boruta_iris,
     "boruta-memory": boruta_memory,
