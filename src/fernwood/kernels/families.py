@@ -72,7 +72,7 @@ def _compile_snowball() -> None:
 
 def _compile_ferns() -> None:
     from fernwood.kernels.dealing import deal_pieces, permute_codes
-    from fernwood.kernels.drawing import draw_beside, draw_places
+    from fernwood.kernels.drawing import deal_probe, draw_beside, draw_places, draw_weighted
     from fernwood.kernels.ferns import Field, Tally, Trunks, add_scores, draw_trunks, grow_ferns
 
     codes = np.arange(4, dtype=np.uint8).reshape(1, 4)
@@ -91,6 +91,8 @@ def _compile_ferns() -> None:
     permute_codes(codes, np.ones(1, np.uint64), codes)
     deal_pieces(codes, np.ones(1, np.uint64), np.arange(4), np.array([0, 2, 4]), np.array([0, 2]), codes.copy())
     draw_beside(states[0], 9, draw_places(states[0], 9, 2), 4)
+    draw_weighted(states[0], np.ones(3), 2)
+    deal_probe(states[0], np.zeros((2, 4), np.uint8), rows)
 
 
 FAMILIES = {"text": _compile_text, "trees": _compile_trees, "snowball": _compile_snowball, "ferns": _compile_ferns}
