@@ -22,7 +22,7 @@ def _compile_text() -> None:
 def _compile_trees() -> None:
     from fernwood.kernels.dealing import deal_pieces, permute_codes
     from fernwood.kernels.drawing import deal_probe, draw_beside, draw_places, draw_weighted
-    from fernwood.kernels.growing import grow_tree
+    from fernwood.kernels.growing import add_forest, grow_tree
     from fernwood.kernels.histograms import Target
     from fernwood.kernels.impurity import GINI
     from fernwood.kernels.predicting import add_entries, add_gains, fair_decreases, find_leaves, find_leaves_permuted
@@ -34,7 +34,9 @@ def _compile_trees() -> None:
     target = Target(rows % 2, np.zeros(4), np.ones(4), True, False)
     state = np.arange(1, 5).astype(np.uint64)
     rules = Rules(EXTRA, 1, -1, 1, 2, GINI, MULTIWAY)
-    tree = grow_tree(codes, np.zeros(1, np.int32), np.zeros(1, np.bool_), target, rules, rows, state)
+    ground = (codes, np.zeros(1, np.int32), np.zeros(1, np.bool_), target, rules, rows)
+    tree = grow_tree(*ground, state)
+    add_forest(*ground, 4, state.reshape(1, 4), state.reshape(1, 4).copy(), np.zeros(1))
     add_entries(tree, find_leaves(tree, codes, rows), np.zeros((4, 2)))
     add_gains(tree.column, tree.gain, tree.weight[0], np.zeros(1))
     find_leaves_permuted(tree, codes, rows, 0, rows)

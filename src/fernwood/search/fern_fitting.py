@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from fernwood.learner.ferns import FernRows
     from fernwood.store.base import Store
 
-__all__ = ["FernColumns", "FernFitSettings", "FernFits", "fern_bytes"]
+__all__ = ["FernColumns", "FernFitSettings", "FernFits", "LaidField", "fern_bytes"]
 
 _FERNS, _PROBES = 23, 24  # addresses below the seed, beside those of `search.ferns`
 
@@ -87,6 +87,13 @@ class FernFitSettings(NamedTuple):
     first_shadow: int = 0
 
 
+class LaidField(NamedTuple):
+    """A draw that ferns can grow on: its columns, and one table after the other with a shadow of each."""
+
+    field: Field
+    shadows: list[NDArray[np.uint8]]
+
+
 class FernFits:
     """Fits draws of a store's columns with ferns; a `Learner`, safe to call from many threads.
 
@@ -108,28 +115,35 @@ class FernFits:
 
     def __call__(self, columns: NDArray[np.int64], draw: int) -> Scores:
         """Importances of these columns, in the order given, of their shadows, and of the probe."""
-        depth, n_ferns, probed, n_shadows, first = self._settings
-        n = len(columns)
+        field, shadows = self.lay(columns)
+        if not self._settings.probe:
+            return self.fit(LaidField(field, shadows), draw)
+        with_probe = self._with_probe(field, draw)
+        probe = with_probe.codes[len(columns) :]  # it is a shadow, and has none
+        return self.fit(LaidField(with_probe, [np.concatenate([each, probe]) for each in shadows]), draw)
+
+    def lay(self, columns: NDArray[np.int64]) -> LaidField:
+        """Columns and their shadows without a probe, as what many fits can grow on."""
         field = self._columns.field(columns)
-        codes = field.codes
-        if probed:
-            field = self._with_probe(field, draw)
+        first = self._settings.first_shadow
+        copies = range(first, first + max(self._settings.shadows, 1))
+        return LaidField(field, [self._columns.shadows(field.codes, columns, copy) for copy in copies])
+
+    def fit(self, laid: LaidField, draw: int) -> Scores:
+        """The fit of number `draw` on columns that are laid out."""
+        depth, n_ferns, probed, n_shadows, _ = self._settings
+        n = len(laid.field.codes)
         states = seeds.states(n_ferns, self._seed, _FERNS, draw)
-        trunks = draw_columns(states, len(field.codes), depth)
-        importance, probe, shadows = np.zeros(n), 0.0, np.zeros((n_shadows, n))
-        for copy in range(max(n_shadows, 1)):
-            dealt = np.empty_like(field.codes)
-            dealt[:n] = self._columns.shadows(codes, columns, first + copy)
-            dealt[n:] = field.codes[n:]  # a probe is a shadow, and has none
-            tally = new_tally(len(field.codes))
-            grow(field, trunks, states.copy(), keep=False, tally=tally, shadows=dealt)
-            often = np.maximum(tally.often, 1)
-            importance = tally.importance[:n] / often[:n]
-            if probed:
-                probe = float(tally.importance[n] / often[n])
-            if n_shadows:
-                shadows[copy] = tally.shadow[:n] / often[:n]
-        return Scores(importance, probe, shadows=shadows)
+        trunks = draw_columns(states, n, depth)
+        tallies = [new_tally(n) for _ in laid.shadows]
+        for tally, dealt in zip(tallies, laid.shadows, strict=True):
+            grow(laid.field, trunks, states.copy(), keep=False, tally=tally, shadows=dealt)
+        often = np.maximum(tallies[0].often, 1)
+        importance = tallies[0].importance / often
+        shadows = np.stack([tally.shadow for tally in tallies])[:n_shadows] / often
+        if probed:
+            return Scores(importance[:-1], float(importance[-1]), shadows=shadows[:, :-1])
+        return Scores(importance, 0.0, shadows=shadows)
 
     def _with_probe(self, field: Field, draw: int) -> Field:
         n, n_rows = field.codes.shape

@@ -1,16 +1,19 @@
-"""Importances of columns beside their shadows, from our own trees or ferns; no shadow outlives the fit it is in.
+"""Importances of columns beside their shadows, from our own trees or ferns; no shadow outlives its iteration.
 
-A fit grows some trees on codes that it reads and shadows that it deals by itself, so that fits run side by side. Where
-the columns are too many for one fit, each iteration parts them at random into blocks, and every block has as many
-trees. A node looks at as many columns as it would with all columns at hand, so that a column is looked at as often as
-in a forest on all of them; and two columns that are in one block meet in one tree the more often.
+A fit grows some trees, and the fits of a block run side by side on the same codes and shadows. Where the columns are
+too many for one block, each iteration parts them at random into several, and every block has as many trees. A node
+looks at as many columns as it would with all columns at hand, so that a column is looked at as often as in a forest on
+all of them; and two columns that are in one block meet in one tree the more often.
 """
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from collections import Counter
+from contextlib import contextmanager
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
@@ -22,12 +25,14 @@ from fernwood.search.fern_fitting import FernColumns, FernFits, FernFitSettings
 from fernwood.search.fitting import FitSettings, TreeFits
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from numpy.typing import NDArray
 
     from fernwood.learner.ferns import FernRows
     from fernwood.learner.target import TreeTarget
     from fernwood.search.fitting import Importance
-    from fernwood.search.subspace import Learner
+    from fernwood.search.subspace import Scores
     from fernwood.store.base import Store
 
 __all__ = ["FernForests", "Forests", "Growing", "block_width", "usual_ferns", "usual_trees"]
@@ -36,7 +41,7 @@ _BLOCKS = 7  # an address below the seed, beside those of `search.fitting`
 
 _FIT_COLUMNS, _FEWEST_COLUMNS = 1000, 50
 _FIT_BYTES = 16_000_000
-_TREES_A_FIT, _FITS = 50, 16
+_TREES_A_FIT, _FITS = 10, 16
 """Trees of a fit at least, and fits of a block in all where there are more trees than that."""
 _SCANS_A_FIT = 10
 _LOOKS, _USUAL_DEPTH = 100, 10
@@ -91,6 +96,39 @@ class Growing(NamedTuple):
     importance: Importance
 
 
+class _Fits(Protocol):
+    """What fits blocks: columns and shadows are laid out once, and fits with different numbers grow on them."""
+
+    def lay(self, columns: NDArray[np.int64]) -> Any: ...
+
+    def fit(self, laid: Any, draw: int) -> Scores: ...
+
+
+class _LaidOnce:
+    """Blocks laid out by the first fit that needs them, and let go by the last."""
+
+    def __init__(self, lay: Callable[[int], Any], n_fits: int) -> None:
+        self._lay = lay
+        self._n_fits = n_fits
+        self._known = Lock()
+        self._blocks: dict[int, tuple[Lock, list[Any]]] = {}
+        self._done: Counter[int] = Counter()
+
+    @contextmanager
+    def out(self, block: int) -> Iterator[Any]:
+        """The block, laid out."""
+        with self._known:
+            making, laid = self._blocks.setdefault(block, (Lock(), []))
+        with making:
+            if not laid:
+                laid.append(self._lay(block))
+        yield laid[0]
+        with self._known:
+            self._done[block] += 1
+            if self._done[block] == self._n_fits:
+                del self._blocks[block]
+
+
 class _InBlocks(ABC):
     """Importances for every iteration of Boruta, from fits of blocks; the answer does not depend on the threads.
 
@@ -111,7 +149,7 @@ class _InBlocks(ABC):
         self._n_threads = n_threads
 
     @abstractmethod
-    def _fits(self, n_columns: int, n_blocks: int, n_shadows: int, first_shadow: int) -> tuple[Learner, int]:
+    def _fits(self, n_columns: int, n_blocks: int, n_shadows: int, first_shadow: int) -> tuple[_Fits, int]:
         """What fits a block, of an iteration with so many columns and shadows of each, and how many fits it has."""
 
     def __call__(
@@ -122,8 +160,11 @@ class _InBlocks(ABC):
         places = self._blocks(n, iteration, n_shadows)
         fits, n_fits = self._fits(n, len(places), n_shadows, first_shadow)
 
+        laid = _LaidOnce(lambda block: fits.lay(columns[places[block]]), n_fits)
+
         def fit(number: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-            scores = fits(columns[places[number // n_fits]], iteration * _FIT_NUMBERS + number)
+            with laid.out(number // n_fits) as block:
+                scores = fits.fit(block, iteration * _FIT_NUMBERS + number)
             return scores.importance, scores.shadows
 
         total, shadows = np.zeros(n), np.zeros((n_shadows, n))
@@ -162,7 +203,7 @@ class Forests(_InBlocks):
         self._target = target
         self._growing = growing
 
-    def _fits(self, n_columns: int, n_blocks: int, n_shadows: int, first_shadow: int) -> tuple[Learner, int]:
+    def _fits(self, n_columns: int, n_blocks: int, n_shadows: int, first_shadow: int) -> tuple[_Fits, int]:
         n_features = n_columns * (1 + n_shadows)
         tree, n_trees, importance = self._growing
         if n_trees == "auto":
@@ -211,7 +252,7 @@ class FernForests(_InBlocks):
         self._depth = depth
         self._n_ferns = n_ferns
 
-    def _fits(self, n_columns: int, n_blocks: int, n_shadows: int, first_shadow: int) -> tuple[Learner, int]:
+    def _fits(self, n_columns: int, n_blocks: int, n_shadows: int, first_shadow: int) -> tuple[_Fits, int]:
         wished = usual_ferns(n_columns, self._depth) if self._n_ferns == "auto" else self._n_ferns
         ferns_a_block = -(-wished // n_blocks)
         # Fits are few enough that a column is in several ferns of each, since the mean of a fit is over these.
