@@ -357,7 +357,7 @@ def test_a_moved_store_is_asked_for(run: Any, table: Path, tmp_path: Path) -> No
         (["t.csv", "--target", "sick", "--out", "there"], "exists and is not a run"),
         (["t.csv", "--target", "sick", "--method", "magic"], "'magic' is not"),
         (["t.csv", "--target", "sick", "--fdr", "1.5"], "fdr is 1.5; it is a rate: give a number between 0 and 1"),
-        (["t.csv", "--target", "sick", "--trees", "3"], "--trees is for random subspaces; add --method subspace"),
+        (["t.csv", "--target", "sick", "--trees", "3"], "--trees is for random subspaces and Boruta; add --method"),
         (["t.csv", "--target", "sick", "--scans", "3"], "--scans is for ferns; add --method ferns, or leave it out"),
         (
             ["t.csv", "--target", "sick", "--method", "subspace", "--rule", "max-shadow"],
@@ -370,7 +370,7 @@ def test_a_moved_store_is_asked_for(run: Any, table: Path, tmp_path: Path) -> No
         (["t.csv", "--target", "sick", "--method", "ferns", "--rule", "probe"], "rule is 'probe'; it must be one of"),
         (["t.csv", "--target", "sick", "--method", "ferns", "--trees", "3"], "--trees is for random subspaces"),
         (["t.csv", "--target", "g0", "--method", "ferns"], "is numbers, and ferns tell classes apart; use trees"),
-        (["t.csv", "--target", "sick", "--learner", "ferns"], "--learner is for random subspaces; add --method subsp"),
+        (["t.csv", "--target", "sick", "--learner", "ferns"], "--learner is for random subspaces and Boruta; add --m"),
         (
             ["t.csv", "--target", "g0", "--method", "subspace", "--learner", "ferns"],
             "is numbers, and ferns tell classes apart; use learner='extra'",
@@ -395,6 +395,8 @@ def test_a_moved_store_is_asked_for(run: Any, table: Path, tmp_path: Path) -> No
             ],
             "--depth is 3 and --max-depth is 4, which is the same; give one",
         ),
+        (["t.csv", "--target", "sick", "--method", "boruta", "--alpha", "0.1"], "Boruta's tests is --level; give that"),
+        (["t.csv", "--target", "sick", "--method", "boruta", "--q", "9"], "--q is for random subspaces; add --method"),
         (["t.csv", "--target", "sick", "--method", "boruta", "--depth", "3"], "--depth is for ferns; add --method"),
     ],
 )

@@ -205,7 +205,7 @@ def select_command(
         changed = next(
             name for name in ("learner", *asdict(subspace)) if getattr(subspace, name) != getattr(plain, name)
         )
-        raise ParameterError(f"{_option(changed)} is for random subspaces; add --method subspace, or leave it out")
+        raise ParameterError(f"{_option(changed)} is for {_whose(changed, method)}, or leave it out")
     if method != "boruta" and (named := _of_boruta(boruta)):
         raise ParameterError(f"{named} is for Boruta; add --method boruta, or leave it out")
     if method == "boruta" and fdr != _FDR:
@@ -299,6 +299,15 @@ def resume_command(
 def _option(field: str) -> str:
     """The option that sets a field of the settings."""
     return "--" + {"n_iter": "draws", "n_trees": "trees"}.get(field, field).replace("_", "-")
+
+
+def _whose(field: str, method: str) -> str:
+    """Which methods a field of the settings for subspaces is for, and how to choose one."""
+    if field == "alpha" and method == "boruta":
+        return "shares of draws, and the level of Boruta's tests is --level; give that"
+    if field in ("learner", "n_trees", "max_depth"):
+        return "random subspaces and Boruta; add --method subspace or boruta"
+    return "random subspaces; add --method subspace"
 
 
 def _of_boruta(settings: BorutaSettings) -> str:
