@@ -1,4 +1,4 @@
-"""The memory promise of ingest: the peak of the whole process, measured from outside, on tables larger than the budget."""
+"""The memory promise of ingest and of ferns: peaks, measured in processes of their own, on tables larger than the budget."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
+import fernwood
 
 # A child inherits the high-water mark of its parent, so a small process stands between the test and what it measures.
 LAUNCHER = """
@@ -84,3 +86,57 @@ def test_a_text_table(tmp_path: Path, transposed: bool) -> None:
             file.write((f"g{i}," if transposed else "") + numbers + "\n")
     options = ["--task", "regression", *(["--transposed"] if transposed else [])]
     assert ingest(tmp_path / "t.csv", "300MB", *options) <= 300_000_000
+
+
+# Fits a store of 100 MB inside a budget that begins when fit is entered, with kernels already loaded, as the promise is.
+FIT = """
+import sys
+import fernwood
+from fernwood.budget import peak_resident, resident
+from fernwood.kernels.families import load_family
+from fernwood.kernels.ready import ensure_compiled
+
+learner, budget, path = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+ensure_compiled("ferns")
+load_family("ferns")
+store = fernwood.open(path)
+options = {"memory": budget, "n_jobs": 2, "random_state": 0}
+if learner == "ferns":
+    selector = fernwood.FernSelector(scans=4, **options)
+elif learner == "subspace":
+    selector = fernwood.SubspaceSelector(learner="ferns", n_iter=40, n_trees=200, **options)
+else:
+    selector = fernwood.BorutaSelector(learner="ferns", n_estimators=20_000, max_iter=1, **options)
+before = resident()
+selector.fit(store)
+assert peak_resident() - before <= budget, f"{peak_resident() - before:,} bytes of {budget:,}"
+assert selector.importances_[0] == selector.importances_.max()
+"""
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store of 2000 rows and 50 000 columns, the first of which tells most."""
+    directory = tmp_path_factory.mktemp("large")
+    table = np.lib.format.open_memmap(directory / "t.npy", "w+", np.uint8, (2000, 50_000), fortran_order=True)
+    rng = np.random.default_rng(0)
+    for start in range(0, 50_000, 5000):
+        table[:, start : start + 5000] = rng.integers(0, 9, (2000, 5000), np.uint8)
+    target = (table[:, 0] + rng.integers(0, 3, 2000) > 4).astype(int)
+    table.flush()
+    fernwood.ingest(directory / "t.npy", target=target, out=directory / "t.fern")
+    assert sum(path.stat().st_size for path in (directory / "t.fern").iterdir()) > 100_000_000
+    return directory / "t.fern"
+
+
+@pytest.mark.parametrize("learner", ["ferns", "subspace", "boruta"])
+def test_ferns_on_a_table_larger_than_the_budget(large: Path, learner: str) -> None:
+    budget = 60_000_000
+    peak_of(sys.executable, "-W", "ignore", "-c", FIT, learner, str(budget), str(large))
+
+
+def test_ferns_on_the_command_line_keep_their_budget(large: Path) -> None:
+    """What 300 MB leave beside the interpreter is less than the table."""
+    command = str(Path(sys.executable).with_name("fernwood"))
+    options = ("--method", "ferns", "--scans", "4", "--jobs", "2", "--quiet")
+    assert peak_of(command, "select", str(large), "--memory", "300MB", *options) <= 300_000_000

@@ -263,7 +263,7 @@ class Result:
             return ""
         return (
             f"{n_tentative:,} tentative after {facts.n_draws:,} iterations: neither clearly above the {facts.against} "
-            "nor clearly below it; a larger max_iter may decide them"
+            f"nor clearly below it; a larger max_iter may decide {'it' if n_tentative == 1 else 'them'}"
         )
 
     def remarks(self) -> list[str]:

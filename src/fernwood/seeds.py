@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["entropy", "generator", "numbered_states", "state", "states"]
 
-_ITEMS_A_BLOCK = 128
+_ITEMS_A_BLOCK, _STATES_A_BLOCK = 128, 128 * 11
+"""Work items that share a seed sequence; fewer where each needs many states."""
 
 
 def entropy(random_state: int | np.random.Generator | np.random.RandomState | None) -> int:
@@ -88,17 +89,19 @@ def states(n: int, seed: int, *address: int) -> NDArray[np.uint64]:
 def numbered_states(number: int, n: int, seed: int, *address: int) -> NDArray[np.uint64]:
     """As many states as said for work item `number` of many at one address: a hundred times cheaper than `states`.
 
-    Items share a seed sequence by the hundred or so; what an item gets does not depend on which others are asked for.
+    Items share a seed sequence by the hundred or so, fewer where each has many states; what an item gets does not
+    depend on which others are asked for.
 
     Examples
     --------
     >>> numbered_states(700, 2, 0, 1).shape
     (2, 4)
     """
-    block, place = divmod(number, _ITEMS_A_BLOCK)
-    return np.array(_block_of_states(n, seed, *address, block)[place])
+    n_items = min(_ITEMS_A_BLOCK, -(-_STATES_A_BLOCK // n))
+    block, place = divmod(number, n_items)
+    return np.array(_block_of_states(n_items, n, seed, *address, block)[place])
 
 
 @lru_cache(maxsize=64)
-def _block_of_states(n: int, seed: int, *address: int) -> NDArray[np.uint64]:
-    return states(_ITEMS_A_BLOCK * n, seed, *address).reshape(_ITEMS_A_BLOCK, n, 4)
+def _block_of_states(n_items: int, n: int, seed: int, *address: int) -> NDArray[np.uint64]:
+    return states(n_items * n, seed, *address).reshape(n_items, n, 4)

@@ -101,6 +101,17 @@ def test_boruta_from_a_table_to_an_export(run: Any, table: Path) -> None:
     assert json.loads(fixed.out)["parameters"]["correction"] == "fixed-shadows"
 
 
+@pytest.mark.parametrize("method", ["subspace", "boruta"])
+def test_ferns_as_the_learner_of_another_method(run: Any, table: Path, method: str) -> None:
+    options = ("--method", method, "--learner", "ferns", "--depth", 4, "--seed", 1)
+    many = ("--draws", 100, "--q", 20) if method == "subspace" else ("--max-iter", 20, "--trees", 300)
+    done = run("select", table.name, "--target", "sick", "--out", "r", *options, *many)
+    assert done.code == 0, done.err
+    said = json.loads(run("resume", "r", "--json").out)
+    assert {"g3", "g7"} <= set(said["confirmed"])
+    assert (said["method"], said["parameters"]["learner"], said["parameters"]["max_depth"]) == (method, "ferns", 4)
+
+
 def test_boruta_says_what_to_do_about_undecided_columns(run: Any, table: Path) -> None:
     done = run("select", table.name, "--target", "sick", "--method", "boruta", "--max-iter", 2, "--trees", 20)
     assert "31 tentative after 2 iterations" in done.out
@@ -346,7 +357,7 @@ def test_a_moved_store_is_asked_for(run: Any, table: Path, tmp_path: Path) -> No
         (["t.csv", "--target", "sick", "--out", "there"], "exists and is not a run"),
         (["t.csv", "--target", "sick", "--method", "magic"], "'magic' is not"),
         (["t.csv", "--target", "sick", "--fdr", "1.5"], "fdr is 1.5; it is a rate: give a number between 0 and 1"),
-        (["t.csv", "--target", "sick", "--trees", "3"], "--trees is for random subspaces; add --method subspace"),
+        (["t.csv", "--target", "sick", "--trees", "3"], "--trees is for random subspaces and Boruta; add --method"),
         (["t.csv", "--target", "sick", "--scans", "3"], "--scans is for ferns; add --method ferns, or leave it out"),
         (
             ["t.csv", "--target", "sick", "--method", "subspace", "--rule", "max-shadow"],
@@ -359,6 +370,34 @@ def test_a_moved_store_is_asked_for(run: Any, table: Path, tmp_path: Path) -> No
         (["t.csv", "--target", "sick", "--method", "ferns", "--rule", "probe"], "rule is 'probe'; it must be one of"),
         (["t.csv", "--target", "sick", "--method", "ferns", "--trees", "3"], "--trees is for random subspaces"),
         (["t.csv", "--target", "g0", "--method", "ferns"], "is numbers, and ferns tell classes apart; use trees"),
+        (["t.csv", "--target", "sick", "--learner", "ferns"], "--learner is for random subspaces and Boruta; add --m"),
+        (
+            ["t.csv", "--target", "g0", "--method", "subspace", "--learner", "ferns"],
+            "is numbers, and ferns tell classes apart; use learner='extra'",
+        ),
+        (
+            ["t.csv", "--target", "sick", "--method", "boruta", "--learner", "random"],
+            "learner is 'random'; it must be one of 'extra', 'cart', 'ferns'",
+        ),
+        (
+            [
+                "t.csv",
+                "--target",
+                "sick",
+                "--method",
+                "boruta",
+                "--learner",
+                "ferns",
+                "--depth",
+                "3",
+                "--max-depth",
+                "4",
+            ],
+            "--depth is 3 and --max-depth is 4, which is the same; give one",
+        ),
+        (["t.csv", "--target", "sick", "--method", "boruta", "--alpha", "0.1"], "Boruta's tests is --level; give that"),
+        (["t.csv", "--target", "sick", "--method", "boruta", "--q", "9"], "--q is for random subspaces; add --method"),
+        (["t.csv", "--target", "sick", "--method", "boruta", "--depth", "3"], "--depth is for ferns; add --method"),
     ],
 )
 def test_bad_input_gets_one_sentence(run: Any, table: Path, tmp_path: Path, arguments: list[str], words: str) -> None:

@@ -220,7 +220,7 @@ def test_memory_is_planned() -> None:
         ({"alpha": 1}, "alpha is 1; it is a level"),
         ({"correction": "none"}, "correction is 'none'; it must be one of 'fixed-shadows'"),
         ({"importance": "gain"}, "importance is 'gain'; it must be one of 'model', 'permutation'"),
-        ({"learner": "random"}, "learner is 'random'; it must be one of 'extra', 'cart'"),
+        ({"learner": "random"}, "learner is 'random'; it must be one of 'extra', 'cart', 'ferns'"),
         ({"max_depth": 0}, "max_depth is 0"),
         ({"estimator": 3}, "estimator is '3', which is no scikit-learn estimator; give one, or None"),
     ],

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -261,3 +263,51 @@ def test_shadows_take_part_in_every_draw_alike(monkeypatch: pytest.MonkeyPatch) 
         np.testing.assert_array_equal(np.sort(first[copy, :, 20:]), np.sort(first[0, :, 20:]))
         assert (first[copy] != first[0]).any(axis=1).all()
     assert (first[1] != first[2]).any(axis=1).all()
+
+
+@pytest.mark.parametrize("rows", [RowSampling(), RowSampling(with_replacement=True), RowSampling(True, 0.5)])
+@pytest.mark.parametrize("probe", [True, False])
+@pytest.mark.parametrize(
+    "roles",
+    [
+        {},
+        {"weights": np.append(np.zeros(7), np.arange(1, 54))},
+        {"target": TARGET + TABLE[:, 3], "task": "regression"},
+    ],
+)
+def test_trees_that_grow_together_are_those_that_grow_alone(
+    rows: RowSampling, probe: bool, roles: dict[str, Any]
+) -> None:
+    """Bit for bit: one call that grows all trees of a fit, and one for every tree."""
+    store, columns = store_of(**roles), np.arange(10)
+    criterion: Any = "variance" if "task" in roles else "gini"
+    for tree in (TreeSettings("extra", criterion, 4), TreeSettings("cart", criterion, None, 3)):
+        settings = FitSettings(tree, 6, rows, probe=probe, shadows=2)
+        together, alone = fits(store, settings), fits(store, settings)
+        assert together._together
+        alone._together = False
+        one, other = together(columns, 9), alone(columns, 9)
+        assert one.importance.any()
+        assert one.importance.tolist() == other.importance.tolist()
+        assert one.shadows.tolist() == other.shadows.tolist()
+        assert one.probe == other.probe
+
+
+@pytest.mark.parametrize(
+    ("settings", "roles"),
+    [
+        (FitSettings(TREE, 2, SOME_ROWS), {}),
+        (FitSettings(TREE, 2, keep_trees=True), {}),
+        (FitSettings(TREE, 2, SOME_ROWS, "permutation"), {}),
+        (FitSettings(TREE, 2, RowSampling(with_replacement=True)), {"groups": np.arange(60) // 2}),
+    ],
+)
+def test_trees_grow_alone_where_more_is_asked(settings: FitSettings, roles: dict[str, Any]) -> None:
+    assert not fits(store_of(**roles), settings)._together
+
+
+def test_many_fits_grow_on_columns_laid_out_once() -> None:
+    learner = fits(store_of(), FitSettings(TREE, 3, probe=False, shadows=1))
+    laid = learner.lay(np.arange(8))
+    for draw in range(3):
+        assert learner.fit(laid, draw).importance.tolist() == learner(np.arange(8), draw).importance.tolist()

@@ -121,14 +121,15 @@ def test_real_madelon() -> None:
     assert found.support_.sum() <= 22
 
 
-def test_the_paper_on_madelon_with_a_hundred_columns_of_noise() -> None:
+@pytest.mark.parametrize(("n_noise", "most_others"), [(10, 1), (50, 3), (100, 1)])
+def test_the_paper_on_madelon_with_up_to_a_hundred_columns_of_noise(n_noise: int, most_others: int) -> None:
     """D = 7 and 1000 scans solve it, as its Figure 3 has it."""
     table, y, relevant = madelon()
-    noise = np.setdiff1d(np.arange(500), relevant)[:100]
+    noise = np.setdiff1d(np.arange(500), relevant)[:n_noise]
     paper = FernSelector(7, 1000, "max-shadow", sequential=False, n_jobs=2, random_state=0)
     found = paper.fit(table[:, np.append(relevant, noise)], y)
-    assert found.support_[:20].sum() >= 19
-    assert found.support_[20:].sum() <= 1
+    assert found.support_[:20].all()
+    assert found.support_[20:].sum() <= most_others
 
 
 def test_categories_and_missing_values() -> None:

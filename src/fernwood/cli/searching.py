@@ -83,9 +83,8 @@ class SearchCommand:
         from fernwood.search.methods import select
 
         keep_pandas_out()
-        family = settings.method if settings.method in ("snowball", "ferns") else "trees"
-        ensure_compiled(family)
-        load_family(family)
+        ensure_compiled(settings.kernels)
+        load_family(settings.kernels)
         # What is resident now (interpreter, libraries, compiled code) is part of what the user allows.
         held = resident()
         with ProgressView(quiet=self.silent) as view, warnings.catch_warnings(record=True) as notes:

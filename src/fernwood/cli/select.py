@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _FDR = 0.1
 _TASKS = Literal["classification", "regression"]
 _METHODS = Literal["snowball", "subspace", "ferns", "boruta"]
-_LEARNERS = Literal["extra", "cart", "random"]
+_LEARNERS = Literal["extra", "cart", "random", "ferns"]
 _RULES = Literal["shadow", "mirror", "probe", "importance", "max-shadow"]
 _IMPORTANCES = Literal["impurity", "out-of-sample", "permutation"]
 
@@ -92,9 +92,16 @@ def select_command(
     trees: Annotated[
         int | None, _about_search("Trees on every draw, by default 10; Boruta: in every iteration, by the columns.")
     ] = None,
-    learner: Annotated[_LEARNERS, _about_search("How trees split: random thresholds, best ones, at random.")] = "extra",
+    learner: Annotated[
+        _LEARNERS,
+        _about_search(
+            "Trees with random thresholds, best ones, or random splits, or random ferns; Boruta: extra, cart or ferns."
+        ),
+    ] = "extra",
     max_features: Annotated[str, _about_search("Columns looked at in a node: number, share, sqrt, log2.")] = "",
-    max_depth: Annotated[int | None, _about_search("How deep trees grow; by default what suits the rule.")] = None,
+    max_depth: Annotated[
+        int | None, _about_search("How deep trees grow; by default what suits the rule; Boruta: 5.")
+    ] = None,
     rule: Annotated[
         _RULES,
         _about_search(
@@ -139,6 +146,11 @@ def select_command(
 
     of_ferns: dict[str, Any] = {"--depth": depth, "--scans": scans, "--blind": blind or None}
     of_ferns["--rule max-shadow"] = "max-shadow" if rule == "max-shadow" else None
+    if learner == "ferns" and method in ("subspace", "boruta"):
+        del of_ferns["--depth"]
+        if depth is not None and max_depth is not None:
+            raise ParameterError(f"--depth is {depth} and --max-depth is {max_depth}, which is the same; give one")
+        max_depth = max_depth if depth is None else depth
     if method != "ferns" and any(value is not None for value in of_ferns.values()):
         changed = next(name for name, value in of_ferns.items() if value is not None)
         raise ParameterError(f"{changed} is for ferns; add --method ferns, or leave it out")
@@ -148,18 +160,23 @@ def select_command(
     adapting: dict[str, Any] = {
         "carry": carry,
         "n_iter": draws,
-        "n_trees": None if method == "boruta" else trees,
+        "n_trees": trees,
         "max_features": _as_features(max_features),
         "max_depth": max_depth,
+        "learner": learner,
         "max_samples": max_samples,
         "importance": importance,
     }
+    of_boruta: dict[str, Any] = {}
+    if method == "boruta":
+        of_both = {"n_trees": "n_estimators", "max_depth": "max_depth", "learner": "learner"}
+        given_both = {name: adapting.pop(other) for other, name in of_both.items()}
+        of_boruta = {name: value for name, value in given_both.items() if value is not None}
     subspace = SubspaceSettings(
         fdr=fdr,
         min_draws=min_draws,
         min_share=min_share,
         weighted=weighted,
-        learner=learner,
         **({} if method == "ferns" else shared),
         **{name: value for name, value in adapting.items() if value is not None},
     )
@@ -168,8 +185,8 @@ def select_command(
         perc=perc,
         two_step=not bonferroni,
         max_iter=max_iter,
-        n_estimators="auto" if method != "boruta" or trees is None else trees,
         correction="fixed-shadows" if fixed_shadows else None,
+        **of_boruta,
     )
     settings: Settings
     match method:
@@ -185,8 +202,10 @@ def select_command(
             settings = SnowballSettings(fdr=fdr, max_contexts=contexts, given=given or ())
     plain = SubspaceSettings(fdr=fdr)
     if method != "subspace" and subspace != plain:
-        changed = next(name for name in asdict(subspace) if getattr(subspace, name) != getattr(plain, name))
-        raise ParameterError(f"{_option(changed)} is for random subspaces; add --method subspace, or leave it out")
+        changed = next(
+            name for name in ("learner", *asdict(subspace)) if getattr(subspace, name) != getattr(plain, name)
+        )
+        raise ParameterError(f"{_option(changed)} is for {_whose(changed, method)}, or leave it out")
     if method != "boruta" and (named := _of_boruta(boruta)):
         raise ParameterError(f"{named} is for Boruta; add --method boruta, or leave it out")
     if method == "boruta" and fdr != _FDR:
@@ -280,6 +299,15 @@ def resume_command(
 def _option(field: str) -> str:
     """The option that sets a field of the settings."""
     return "--" + {"n_iter": "draws", "n_trees": "trees"}.get(field, field).replace("_", "-")
+
+
+def _whose(field: str, method: str) -> str:
+    """Which methods a field of the settings for subspaces is for, and how to choose one."""
+    if field == "alpha" and method == "boruta":
+        return "shares of draws, and the level of Boruta's tests is --level; give that"
+    if field in ("learner", "n_trees", "max_depth"):
+        return "random subspaces and Boruta; add --method subspace or boruta"
+    return "random subspaces; add --method subspace"
 
 
 def _of_boruta(settings: BorutaSettings) -> str:

@@ -22,7 +22,7 @@ def _compile_text() -> None:
 def _compile_trees() -> None:
     from fernwood.kernels.dealing import deal_pieces, permute_codes
     from fernwood.kernels.drawing import deal_probe, draw_beside, draw_places, draw_weighted
-    from fernwood.kernels.growing import grow_tree
+    from fernwood.kernels.growing import add_forest, grow_tree
     from fernwood.kernels.histograms import Target
     from fernwood.kernels.impurity import GINI
     from fernwood.kernels.predicting import add_entries, add_gains, fair_decreases, find_leaves, find_leaves_permuted
@@ -34,7 +34,9 @@ def _compile_trees() -> None:
     target = Target(rows % 2, np.zeros(4), np.ones(4), True, False)
     state = np.arange(1, 5).astype(np.uint64)
     rules = Rules(EXTRA, 1, -1, 1, 2, GINI, MULTIWAY)
-    tree = grow_tree(codes, np.zeros(1, np.int32), np.zeros(1, np.bool_), target, rules, rows, state)
+    ground = (codes, np.zeros(1, np.int32), np.zeros(1, np.bool_), target, rules, rows)
+    tree = grow_tree(*ground, state)
+    add_forest(*ground, 4, state.reshape(1, 4), state.reshape(1, 4).copy(), np.zeros(1))
     add_entries(tree, find_leaves(tree, codes, rows), np.zeros((4, 2)))
     add_gains(tree.column, tree.gain, tree.weight[0], np.zeros(1))
     find_leaves_permuted(tree, codes, rows, 0, rows)
@@ -72,7 +74,7 @@ def _compile_snowball() -> None:
 
 def _compile_ferns() -> None:
     from fernwood.kernels.dealing import deal_pieces, permute_codes
-    from fernwood.kernels.drawing import draw_beside, draw_places
+    from fernwood.kernels.drawing import deal_probe, draw_beside, draw_places, draw_weighted
     from fernwood.kernels.ferns import Field, Tally, Trunks, add_scores, draw_trunks, grow_ferns
 
     codes = np.arange(4, dtype=np.uint8).reshape(1, 4)
@@ -91,6 +93,8 @@ def _compile_ferns() -> None:
     permute_codes(codes, np.ones(1, np.uint64), codes)
     deal_pieces(codes, np.ones(1, np.uint64), np.arange(4), np.array([0, 2, 4]), np.array([0, 2]), codes.copy())
     draw_beside(states[0], 9, draw_places(states[0], 9, 2), 4)
+    draw_weighted(states[0], np.ones(3), 2)
+    deal_probe(states[0], np.zeros((2, 4), np.uint8), rows)
 
 
 FAMILIES = {"text": _compile_text, "trees": _compile_trees, "snowball": _compile_snowball, "ferns": _compile_ferns}

@@ -18,10 +18,12 @@ from numpy.typing import NDArray  # noqa: TC002  (Numba reads the fields)
 
 from fernwood.kernels.borrowing import borrowing
 from fernwood.kernels.impurity import class_term, make_measure, value_score
+from fernwood.kernels.predicting import add_gains
+from fernwood.kernels.random import next_bounded
 from fernwood.kernels.splitting import find_split, make_work
 from fernwood.kernels.tables import CART, make_table
 
-__all__ = ["Nodes", "grow_tree"]
+__all__ = ["Nodes", "add_forest", "grow_tree"]
 
 _MISSING = 255
 
@@ -269,6 +271,16 @@ class _Room(NamedTuple):
 
 
 @njit(nogil=True, cache=True)
+def _make_room(n_rows):
+    return _Room(
+        np.empty((n_rows + 256, 4), np.int64),
+        np.empty(n_rows + 1, np.int64),
+        np.empty(256, np.int64),
+        np.empty(n_rows, np.int32),
+    )
+
+
+@njit(nogil=True, cache=True)
 def grow_tree(columns, order, categories, target, rules, chosen, state):
     """Grow a tree.
 
@@ -298,14 +310,66 @@ def grow_tree(columns, order, categories, target, rules, chosen, state):
     rows = _by_class(target.labels, chosen) if target.classes else chosen.copy()
     work = make_work(n_rows, table, target, rules)
     nodes = _make_nodes(n_rows, n_rows if table.n_plain + table.n_gaps < table.order.shape[0] else 0)
-    room = _Room(
-        np.empty((n_rows + 256, 4), np.int64),
-        np.empty(n_rows + 1, np.int64),
-        np.empty(256, np.int64),
-        np.empty(n_rows, np.int32),
-    )
+    room = _make_room(n_rows)
     sizes = _split_all((table, target, rules, measure), rows, work, room, nodes, state)
     return _cut_to_size(nodes, sizes)
+
+
+@njit(nogil=True, cache=True)
+def add_forest(columns, order, categories, target, rules, chosen, bag_size, bag_states, states, out):
+    """Grow trees one after the other, and add up the importances of their columns; no tree is kept.
+
+    Each tree and its importances are those of `grow_tree` and `add_gains`; what trees share is made once.
+
+    Parameters
+    ----------
+    columns, order, categories, target, rules
+        See `grow_tree`.
+    chosen : int32 array
+        The rows to grow on, or to draw bags from, ascending.
+    bag_size : int
+        How many rows are drawn for a tree, with replacement, where bags are drawn.
+    bag_states : uint64 array, shape (trees or 0, 4)
+        Where bags are drawn; with no rows, every tree grows on all of `chosen`.
+    states : uint64 array, shape (trees, 4)
+        All states move on.
+    out : float64 array; one a column
+    """
+    bagged = bag_states.shape[0] > 0
+    n_rows = bag_size if bagged else chosen.shape[0]
+    table = make_table(columns, order, categories, rules)
+    measure = make_measure(rules.criterion, n_rows)
+    work = make_work(n_rows, table, target, rules)
+    nodes = _make_nodes(n_rows, n_rows if table.n_plain + table.n_gaps < table.order.shape[0] else 0)
+    room = _make_room(n_rows)
+    times, bag = np.empty(chosen.shape[0], np.int32), chosen
+    if bagged:
+        bag = np.empty(n_rows, np.int32)
+    of_tree = np.empty(out.shape[0])
+    for k in range(states.shape[0]):
+        if bagged:
+            _draw_bag(bag_states[k], chosen, times, bag)
+        for i in range(work.drawn.shape[0]):
+            work.drawn[i] = i
+        rows = _by_class(target.labels, bag) if target.classes else bag.copy()
+        n_nodes, _, _ = _split_all((table, target, rules, measure), rows, work, room, nodes, states[k])
+        of_tree[:] = 0.0
+        add_gains(nodes.column[:n_nodes], nodes.gain[:n_nodes], nodes.weight[0], of_tree)
+        for j in range(out.shape[0]):
+            out[j] += of_tree[j]
+
+
+@borrowing
+def _draw_bag(state, chosen, times, bag):
+    """Draw rows with replacement, as `sample_with_replacement` does, in ascending order."""
+    times[:] = 0
+    for _ in range(bag.shape[0]):
+        times[next_bounded(state, chosen.shape[0])] += 1
+    n = 0
+    for i in range(chosen.shape[0]):
+        for _ in range(times[i]):
+            bag[n] = chosen[i]
+            n += 1
 
 
 @borrowing

@@ -44,6 +44,10 @@ __all__ = [
 
 _DEEPEST = 16
 _ROWS_A_BLOCK = 4096
+_TREES = (
+    "use trees, which take numbers (SnowballSelector, SubspaceSelector or SubspaceForestRegressor), or give "
+    "task='classification'"
+)
 _NO_COLUMNS = np.empty(0, np.int32)
 _NO_SHADOWS = np.empty((0, 0), np.uint8)
 
@@ -83,8 +87,14 @@ class FernRows(NamedTuple):
         )
 
 
-def fern_rows(store: Store) -> FernRows:
+def fern_rows(store: Store, way_out: str = _TREES) -> FernRows:
     """The rows of a store with a target of classes; rows of weight zero take no part.
+
+    Parameters
+    ----------
+    store
+    way_out
+        What to do where the target is numbers.
 
     Raises
     ------
@@ -97,10 +107,7 @@ def fern_rows(store: Store) -> FernRows:
     if target is None:
         raise TargetError("the store has no target; make it with one (fernwood ingest --target)")
     if target.task == "regression":
-        raise TargetError(
-            f"the target {shown(target.name)} is numbers, and ferns tell classes apart; use trees, which take numbers "
-            "(SnowballSelector, SubspaceSelector or SubspaceForestRegressor), or give task='classification'"
-        )
+        raise TargetError(f"the target {shown(target.name)} is numbers, and ferns tell classes apart; {way_out}")
     kept, values, groups = None, target.values, store.groups
     if store.weights is not None:
         kept = np.flatnonzero(store.weights > 0)
@@ -123,7 +130,7 @@ def fern_rows(store: Store) -> FernRows:
     )
 
 
-def check_depth(depth: object) -> None:
+def check_depth(depth: object, name: str = "depth") -> None:
     """Refuse what is no depth of a fern.
 
     Examples
@@ -134,13 +141,15 @@ def check_depth(depth: object) -> None:
     fernwood.errors.ParameterError: depth is 20; it must be from 1 to 16: a fern of depth 20 takes 8.4 MB a class
     """
     if not is_integer(depth):
-        raise ParameterError(f"depth is {depth!r}; it must be an integer from 1 to {_DEEPEST}")
+        raise ParameterError(f"{name} is {depth!r}; it must be an integer from 1 to {_DEEPEST}")
     if depth < 1:
-        raise ParameterError(f"depth is {depth}; it must be from 1 to {_DEEPEST}: a fern of depth {depth} has no split")
+        raise ParameterError(
+            f"{name} is {depth}; it must be from 1 to {_DEEPEST}: a fern of depth {depth} has no split"
+        )
     if depth > _DEEPEST:
         size = shown_size(8 << depth) if depth < 60 else f"2**{depth + 3} bytes"
         raise ParameterError(
-            f"depth is {depth}; it must be from 1 to {_DEEPEST}: a fern of depth {depth} takes {size} a class"
+            f"{name} is {depth}; it must be from 1 to {_DEEPEST}: a fern of depth {depth} takes {size} a class"
         )
 
 

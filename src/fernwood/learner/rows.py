@@ -64,15 +64,32 @@ class RowSampling:
         whole = isinstance(self.size, float) and self.size == 1  # the integer 1 is one row
         return self.with_replacement or not (self.size is None or whole)
 
-    def draw(self, n_rows: int, seed: int, *address: int, groups: NDArray[np.int32] | None = None) -> DrawnRows:
-        """The rows at an address below a seed; with `groups`, numbers from 0 on, those of one group stay together."""
+    def draw(
+        self,
+        n_rows: int,
+        seed: int,
+        *address: int,
+        groups: NDArray[np.int32] | None = None,
+        state: NDArray[np.uint64] | None = None,
+    ) -> DrawnRows:
+        """The rows at an address below a seed.
+
+        Parameters
+        ----------
+        n_rows
+        seed, *address
+        groups
+            Numbers from 0 on; rows of one group stay together.
+        state
+            Where rows are drawn with replacement, in place of the address.
+        """
         if not self.leaves_some_out:
             return DrawnRows(None, np.empty(0, np.int32))
         if groups is not None:
-            return self._draw_groups(groups, seed, *address)
+            return self._draw_groups(groups, seed, *address, state=state)
         size = self.number(n_rows)
         if self.with_replacement:
-            grown = bootstrap(n_rows, seeds.state(seed, *address), size)
+            grown = bootstrap(n_rows, seeds.state(seed, *address) if state is None else state, size)
         else:
             chosen = seeds.generator(seed, *address).choice(n_rows, size, replace=False, shuffle=False)
             grown = np.sort(chosen).astype(np.int32)
@@ -80,11 +97,13 @@ class RowSampling:
         kept[grown] = False
         return DrawnRows(grown, np.flatnonzero(kept).astype(np.int32))
 
-    def _draw_groups(self, groups: NDArray[np.int32], seed: int, *address: int) -> DrawnRows:
+    def _draw_groups(
+        self, groups: NDArray[np.int32], seed: int, *address: int, state: NDArray[np.uint64] | None
+    ) -> DrawnRows:
         """All rows of the groups drawn, as often as their group was; the share of groups is that of rows."""
         n_groups = int(groups.max()) + 1
         share = self.number(len(groups)) / len(groups)
-        drawn = RowSampling(self.with_replacement, share).draw(n_groups, seed, *address)
+        drawn = RowSampling(self.with_replacement, share).draw(n_groups, seed, *address, state=state)
         times = np.bincount(np.arange(n_groups) if drawn.grown is None else drawn.grown, minlength=n_groups)[groups]
         return DrawnRows(
             np.repeat(np.arange(len(groups), dtype=np.int32), times), np.flatnonzero(times == 0).astype(np.int32)

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from fernwood import seeds
 from fernwood.budget import parse_size
-from fernwood.errors import FernwoodWarning
+from fernwood.errors import FernwoodWarning, ParameterError
 from fernwood.estimator import TableEstimator, class_labels, fit_store, n_threads, new_table
 from fernwood.learner.many import vote
 from fernwood.learner.settings import one_of
@@ -120,6 +120,10 @@ class _SubspaceForest(TableEstimator):
     def _settings(self) -> SubspaceSettings:
         """What to do; a parameter outside its rule gets one sentence before any data is read."""
         one_of("rule", self.rule, ("probe", "importance"))
+        if str(self.learner) == "ferns":
+            raise ParameterError(
+                "learner is 'ferns', and this forest is of trees; use RandomFernsClassifier, or learner='extra'"
+            )
         names = [field.name for field in fields(SubspaceSettings) if hasattr(self, field.name)]
         settings = SubspaceSettings(**{name: getattr(self, name) for name in names}, n_trees=1)
         settings.fitting(self._task)

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol, cast, get_args
 
 import numpy as np
 
 from fernwood.errors import ParameterError, shown
+from fernwood.learner.ferns import check_depth
 from fernwood.learner.settings import TreeSettings, at_least, one_of
 from fernwood.relevance.boruta import BorutaRule
 from fernwood.relevance.decision import Decision
@@ -33,13 +34,14 @@ __all__ = ["BorutaLoop", "BorutaSettings", "BorutaState", "FixedShadowsLoop", "I
 
 _FEWEST_SHADOWS, _FEWEST_FIXED = 5, 200
 """Shadows that take part in an iteration at least, drawn anew or fixed; few columns have several each."""
+_TREE_DEPTH, _FERN_DEPTH = 5, 7
 _FEWEST_ITERATIONS, _STANDS = 20, 10
 """Iterations on fixed shadows, and how many of them must leave the answer as it is before the search ends."""
 
 
 Correction = Literal["fixed-shadows"]
 ImportanceName = Literal["model", "permutation"]
-LearnerName = Literal["extra", "cart"]
+LearnerName = Literal["extra", "cart", "ferns"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,7 +55,7 @@ class BorutaSettings:
     max_iter
         Iterations after which what is undecided stays so.
     n_estimators
-        Trees in an iteration; "auto" makes so many that a column is looked at about a hundred times.
+        Trees or ferns in an iteration; "auto" makes so many that a column is looked at about a hundred times.
     correction
         None is the published algorithm; `fixed-shadows` keeps shadows as they are and tests columns against all of
         them at the error rate alpha, see `FixedShadowsLoop`.
@@ -61,7 +63,8 @@ class BorutaSettings:
         `model`: what the model says by itself, of trees the mean decrease of impurity; `permutation`: the loss on rows
         left out when a column is permuted.
     learner, max_depth, max_features
-        How our trees grow, see `fernwood.learner.settings.TreeSettings`; K is of all columns and shadows together.
+        How our trees grow, see `fernwood.learner.settings.TreeSettings`; K is of all columns and shadows together. With
+        the learner `ferns`, random ferns grow instead, `max_depth` deep. "auto" is 5 for trees and 7 for ferns.
     class_weight
         A weight for every class, or ``"balanced"``; of our trees.
     estimator
@@ -83,7 +86,7 @@ class BorutaSettings:
     correction: Correction | None = None
     importance: ImportanceName = "model"
     learner: LearnerName = "extra"
-    max_depth: int | None = 5
+    max_depth: int | Literal["auto"] | None = "auto"
     max_features: int | float | Literal["sqrt", "log2"] | None = "sqrt"
     class_weight: Mapping[Any, float] | Literal["balanced"] | None = None
     estimator: Any = None
@@ -97,7 +100,12 @@ class BorutaSettings:
             one_of("correction", self.correction, get_args(Correction))
         one_of("importance", self.importance, get_args(ImportanceName))
         one_of("learner", self.learner, get_args(LearnerName))
-        self.tree("classification")
+        if self.max_depth == "auto":
+            object.__setattr__(self, "max_depth", _FERN_DEPTH if self.learner == "ferns" else _TREE_DEPTH)
+        if self.learner == "ferns":
+            self._check_ferns()
+        else:
+            self.tree("classification")
         if self.estimator is not None and not (
             hasattr(self.estimator, "fit") and hasattr(self.estimator, "get_params")
         ):
@@ -106,6 +114,20 @@ class BorutaSettings:
                 "for our own trees"
             )
 
+    def _check_ferns(self) -> None:
+        check_depth(self.max_depth, "max_depth")
+        for name, value in (("max_features", "sqrt"), ("class_weight", None), ("estimator", None)):
+            if getattr(self, name) != value:
+                raise ParameterError(
+                    f"{name} is {shown(repr(getattr(self, name)))} and the learner is 'ferns', which grow without it; "
+                    f"leave {name} out, or the learner"
+                )
+
+    @property
+    def kernels(self) -> str:
+        """The family of kernels that a search needs."""
+        return "ferns" if self.learner == "ferns" else "trees"
+
     def rule(self) -> BorutaRule:
         """What decides, where shadows are drawn anew."""
         return BorutaRule(self.alpha, self.perc, self.two_step)
@@ -113,7 +135,8 @@ class BorutaSettings:
     def tree(self, task: str) -> TreeSettings:
         """How trees grow, for a target of classes or numbers."""
         criterion: Literal["gini", "variance"] = "variance" if task == "regression" else "gini"
-        return TreeSettings(self.learner, criterion, self.max_features, self.max_depth)
+        learner = cast('Literal["extra", "cart"]', self.learner)
+        return TreeSettings(learner, criterion, self.max_features, cast("int | None", self.max_depth))
 
     def to_json(self) -> dict[str, Any]:
         """Plain values; class weights as a list of pairs, and an estimator as text."""

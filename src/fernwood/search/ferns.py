@@ -22,7 +22,7 @@ from fernwood.relevance.paper import Evidence, MaxShadowRule
 from fernwood.relevance.tested import ShadowRule, check_fdr, comparable
 from fernwood.run.driving import SearchProgress
 from fernwood.search.checkpoints import evidence_of, whole_number
-from fernwood.search.dealing import Dealer
+from fernwood.search.fern_fitting import FernColumns
 from fernwood.search.plain import plain_value
 from fernwood.sources.base import Kind
 from fernwood.subspace.sequential import draw_subspace
@@ -82,6 +82,7 @@ class FernSettings:
     """
 
     method: ClassVar[str] = "ferns"
+    kernels: ClassVar[str] = "ferns"
 
     depth: int = 7
     scans: int = 1000
@@ -164,23 +165,20 @@ class FernSearch:
         seed: int,
         n_threads: int = 1,
     ) -> None:
-        self._store = store
-        self._ids = ids
-        self._rows = rows
+        self._columns = FernColumns(store, ids, rows, seed)
+        self._n_columns = len(ids)
         self._settings = settings
         self._q = q
         self._seed = seed
         self._n_threads = n_threads
-        self._kinds, self._checksums = store.kinds[ids], store.checksums[ids]
-        self._deal = Dealer(seed, groups=None if store.groups is None else rows.units)
         self._n_draws, self._n_ferns = settings.draws(len(ids), q), settings.ferns_a_draw(len(ids), q)
         self.rule = settings.make_rule(
-            comparable(self._kinds == Kind.CATEGORY, store.n_codes[ids], store.n_missing[ids])
+            comparable(store.kinds[ids] == Kind.CATEGORY, store.n_codes[ids], store.n_missing[ids])
         )
 
     def start(self) -> FernState:
         """Before the first draw."""
-        return FernState(0, Evidence.none(len(self._ids), n_shadows=1), np.empty(0, np.int64))
+        return FernState(0, Evidence.none(self._n_columns, n_shadows=1), np.empty(0, np.int64))
 
     def step(self, state: FernState) -> FernState:
         """One more round; its draws are added in their order."""
@@ -199,12 +197,12 @@ class FernSearch:
         settings = self._settings
         share = settings.alpha if settings.n_carried else 0.0
         here = seeds.numbered_states(draw, 1, self._seed, _DRAWS)[0]
-        columns = draw_subspace(len(self._ids), found, self._q, share, here)
+        columns = draw_subspace(self._n_columns, found, self._q, share, here)
         carried = np.flatnonzero(np.isin(columns, found, assume_unique=True)).astype(np.int32)
         states = seeds.states(self._n_ferns, self._seed, _FERNS, draw)
         trunks = draw_columns(states, self._q, settings.depth, carried, settings.n_carried)
-        field = self._rows.field(self._store.read(self._ids[columns]), self._kinds[columns])
-        shadows = self._deal(field.codes.copy(), self._checksums[columns], np.zeros(self._q, np.uint64))
+        field = self._columns.field(columns)
+        shadows = self._columns.shadows(field.codes, columns)
         tally = new_tally(self._q)
         grow(field, trunks, states, keep=False, tally=tally, shadows=shadows)
         return columns, tally
@@ -213,7 +211,7 @@ class FernSearch:
         """How far it is."""
         examined = int(np.count_nonzero(state.evidence.draws))
         return SearchProgress(
-            "searching", state.n_draws, self._n_draws, "draws", len(state.found), examined, len(self._ids)
+            "searching", state.n_draws, self._n_draws, "draws", len(state.found), examined, self._n_columns
         )
 
     def pack(self, state: FernState) -> Mapping[str, NDArray[Any]]:

@@ -6,7 +6,7 @@ What a fit does depends on the data, the settings, the seed and the number of th
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from fernwood.importance.trees import impurity_decrease, out_of_sample_decrease,
 from fernwood.kernels.drawing import deal_probe
 from fernwood.learner.rows import DrawnRows, RowSampling
 from fernwood.learner.settings import TreeSettings, is_integer
-from fernwood.learner.trees import Tree, grow_on, lay_out
+from fernwood.learner.trees import Tree, add_importances, grow_on, lay_out
 from fernwood.search.dealing import Dealer
 from fernwood.search.subspace import Scores
 
@@ -24,9 +24,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fernwood.learner.target import TreeTarget
+    from fernwood.learner.trees import Ground
     from fernwood.store.base import Store
 
-__all__ = ["FitSettings", "Importance", "TreeFits"]
+__all__ = ["FitSettings", "Importance", "LaidDraw", "TreeFits"]
 
 Importance = Literal["impurity", "out-of-sample", "permutation"]
 
@@ -85,6 +86,14 @@ class FitSettings:
             )
 
 
+class LaidDraw(NamedTuple):
+    """A draw that trees can grow on: columns, their shadows and the probe; their addresses; how many columns."""
+
+    ground: Ground
+    addresses: NDArray[np.uint64]
+    n_columns: int
+
+
 class TreeFits:
     """Fits draws of a store's columns with trees; a `Learner`, safe to call from many threads.
 
@@ -120,6 +129,11 @@ class TreeFits:
         if settings.importance != "impurity":
             self._check_left_out()
         self._divided = self._drawn() if settings.rows.once else None
+        # What trees have in common is done once where neither they nor the rows that they leave out are needed.
+        rows = settings.rows
+        whole = rows.with_replacement and not rows.once and self._groups is None
+        self._together = settings.importance == "impurity" and not settings.keep_trees
+        self._together &= whole or not rows.leaves_some_out
 
     def _check_left_out(self) -> None:
         rows, n_counted = self._settings.rows, len(self._counted)
@@ -132,11 +146,51 @@ class TreeFits:
 
     def __call__(self, columns: NDArray[np.int64], draw: int) -> Scores:
         """Importances of these columns, in the order given, of their shadows, and of the probe."""
-        n, probed = len(columns), int(self._settings.probe)
-        n_shadows = n * self._settings.shadows
-        codes = np.empty((n + n_shadows + probed, self._store.n_rows), np.uint8)
+        codes, kinds, addresses = self._read(columns)
+        if self._settings.probe:
+            state = self._states(draw)[-1]
+            addresses[-1] = state[0]
+            kinds[-1] = kinds[deal_probe(state, codes, self._counted)]
+        return self.fit(self._laid(codes, kinds, addresses, len(columns)), draw)
+
+    def lay(self, columns: NDArray[np.int64]) -> LaidDraw:
+        """Columns and their shadows without a probe, as what many fits can grow on."""
+        return self._laid(*self._read(columns), len(columns))
+
+    def fit(self, laid: LaidDraw, draw: int) -> Scores:
+        """The fit of number `draw` on columns that are laid out."""
+        ground, addresses, n = laid
+        n_trees, n_shadows = self._settings.n_trees, n * self._settings.shadows
+        states, bags = self._states(draw), None
+        if self._settings.rows.with_replacement:
+            bags = seeds.numbered_states(draw, n_trees, self._seed, _ROWS)
+        total = np.zeros(len(ground.codes))
+        trees = []
+        if self._together:
+            size = self._settings.rows.number(len(self._counted))
+            add_importances(ground, states[:n_trees], total, bags, size)
+        else:
+            for number in range(n_trees):
+                rows = self._rows(draw, number, None if bags is None else bags[number])
+                tree = grow_on(ground, states[number], rows.grown)
+                total += self._importance(tree, ground.codes, rows, addresses, (draw, number))
+                if self._settings.keep_trees:
+                    trees.append(tree)
+        total /= self._scale
+        probe = float(total[-1]) if self._settings.probe else 0.0
+        return Scores(total[:n], probe, tuple(trees), total[n : n + n_shadows].reshape(-1, n))
+
+    def _states(self, draw: int) -> NDArray[np.uint64]:
+        """One for every tree, and for the probe behind them."""
+        return seeds.numbered_states(draw, self._settings.n_trees + self._settings.probe, self._seed, _FIT)
+
+    def _read(self, columns: NDArray[np.int64]) -> tuple[NDArray[np.uint8], NDArray[np.uint8], NDArray[np.uint64]]:
+        """Codes, kinds and addresses of columns and their shadows, with room for the probe behind them."""
+        n = len(columns)
+        size = n * (1 + self._settings.shadows) + self._settings.probe
+        codes = np.empty((size, self._store.n_rows), np.uint8)
         self._store.read(self._ids[columns], codes[:n])
-        kinds, addresses = np.empty(len(codes), np.uint8), np.empty(len(codes), np.uint64)
+        kinds, addresses = np.empty(size, np.uint8), np.empty(size, np.uint64)
         kinds[:n], addresses[:n] = self._kinds[columns], self._checksums[columns]
         for copy in range(self._settings.shadows):
             here = slice(n * (copy + 1), n * (copy + 2))
@@ -148,35 +202,26 @@ class TreeFits:
                 codes[here] = codes[:n]
                 part = np.ascontiguousarray(codes[:n, self._some_counted])
                 codes[here, self._some_counted] = self._deal(part, addresses[:n], copies)
-        states = seeds.numbered_states(draw, self._settings.n_trees + probed, self._seed, _FIT)
-        if probed:
-            addresses[-1] = states[-1, 0]
-            kinds[-1] = kinds[deal_probe(states[-1], codes, self._counted)]
-        ground = lay_out(codes, self._target, self._settings.tree, kinds, addresses)
-        total = np.zeros(len(codes))
-        trees = []
-        for number in range(self._settings.n_trees):
-            rows = self._rows(draw, number)
-            tree = grow_on(ground, states[number], rows.grown)
-            total += self._importance(tree, codes, rows, addresses, (draw, number))
-            if self._settings.keep_trees:
-                trees.append(tree)
-        total /= self._scale
-        return Scores(
-            total[:n], float(total[-1]) if probed else 0.0, tuple(trees), total[n : n + n_shadows].reshape(-1, n)
-        )
+        return codes, kinds, addresses
 
-    def _rows(self, draw: int, number: int) -> DrawnRows:
+    def _laid(
+        self, codes: NDArray[np.uint8], kinds: NDArray[np.uint8], addresses: NDArray[np.uint64], n_columns: int
+    ) -> LaidDraw:
+        return LaidDraw(lay_out(codes, self._target, self._settings.tree, kinds, addresses), addresses, n_columns)
+
+    def _rows(self, draw: int, number: int, bag: NDArray[np.uint64] | None) -> DrawnRows:
         if not self._settings.rows.leaves_some_out:
             return _ALL_ROWS
         if self._divided is None:
-            return self._drawn(draw, number)
+            return self._drawn(draw, number, bag=bag)
         grown, left_out = self._divided
         turn = (draw * self._settings.n_trees + number) % 2
         return self._divided if turn == 0 or grown is None else DrawnRows(left_out, grown)
 
-    def _drawn(self, *address: int) -> DrawnRows:
-        drawn = self._settings.rows.draw(len(self._counted), self._seed, _ROWS, *address, groups=self._groups)
+    def _drawn(self, *address: int, bag: NDArray[np.uint64] | None = None) -> DrawnRows:
+        drawn = self._settings.rows.draw(
+            len(self._counted), self._seed, _ROWS, *address, groups=self._groups, state=bag
+        )
         return DrawnRows(None if drawn.grown is None else self._counted[drawn.grown], self._counted[drawn.left_out])
 
     def _importance(

@@ -1,15 +1,19 @@
-"""Importances of columns beside their shadows, from a forest of our own trees; no shadow outlives the fit it is in.
+"""Importances of columns beside their shadows, from our own trees or ferns; no shadow outlives its iteration.
 
-A fit grows some trees on codes that it reads and shadows that it deals by itself, so that fits run side by side. Where
-the columns are too many for one fit, each iteration parts them at random into blocks, and every block has as many
-trees. A node looks at as many columns as it would with all columns at hand, so that a column is looked at as often as
-in a forest on all of them; and two columns that are in one block meet in one tree the more often.
+A fit grows some trees, and the fits of a block run side by side on the same codes and shadows. Where the columns are
+too many for one block, each iteration parts them at random into several, and every block has as many trees. A node
+looks at as many columns as it would with all columns at hand, so that a column is looked at as often as in a forest on
+all of them; and two columns that are in one block meet in one tree the more often.
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from abc import ABC, abstractmethod
+from collections import Counter
+from contextlib import contextmanager
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
@@ -17,23 +21,29 @@ from fernwood import seeds
 from fernwood.learner.many import in_order
 from fernwood.learner.rows import RowSampling
 from fernwood.learner.settings import TreeSettings
+from fernwood.search.fern_fitting import FernColumns, FernFits, FernFitSettings
 from fernwood.search.fitting import FitSettings, TreeFits
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from numpy.typing import NDArray
 
+    from fernwood.learner.ferns import FernRows
     from fernwood.learner.target import TreeTarget
     from fernwood.search.fitting import Importance
+    from fernwood.search.subspace import Scores
     from fernwood.store.base import Store
 
-__all__ = ["Forests", "block_width", "usual_trees"]
+__all__ = ["FernForests", "Forests", "Growing", "block_width", "usual_ferns", "usual_trees"]
 
 _BLOCKS = 7  # an address below the seed, beside those of `search.fitting`
 
 _FIT_COLUMNS, _FEWEST_COLUMNS = 1000, 50
 _FIT_BYTES = 16_000_000
-_TREES_A_FIT, _FITS = 50, 16
+_TREES_A_FIT, _FITS = 10, 16
 """Trees of a fit at least, and fits of a block in all where there are more trees than that."""
+_SCANS_A_FIT = 10
 _LOOKS, _USUAL_DEPTH = 100, 10
 _FIT_NUMBERS = 2**32
 
@@ -60,6 +70,17 @@ def usual_trees(n_features: int, max_depth: int | None) -> int:
     return max(1, math.ceil(_LOOKS * math.sqrt(n_features) / (max_depth or _USUAL_DEPTH)))
 
 
+def usual_ferns(n_columns: int, depth: int) -> int:
+    """Ferns of which a column is in about a hundred.
+
+    Examples
+    --------
+    >>> usual_ferns(7000, 7)
+    100000
+    """
+    return math.ceil(_LOOKS * n_columns / depth)
+
+
 class Growing(NamedTuple):
     """How the forest of an iteration grows.
 
@@ -75,31 +96,61 @@ class Growing(NamedTuple):
     importance: Importance
 
 
-class Forests:
-    """Grows a forest for every iteration of Boruta; the answer does not depend on the number of threads.
+class _Fits(Protocol):
+    """What fits blocks: columns and shadows are laid out once, and fits with different numbers grow on them."""
+
+    def lay(self, columns: NDArray[np.int64]) -> Any: ...
+
+    def fit(self, laid: Any, draw: int) -> Scores: ...
+
+
+class _LaidOnce:
+    """Blocks laid out by the first fit that needs them, and let go by the last."""
+
+    def __init__(self, lay: Callable[[int], Any], n_fits: int) -> None:
+        self._lay = lay
+        self._n_fits = n_fits
+        self._known = Lock()
+        self._blocks: dict[int, tuple[Lock, list[Any]]] = {}
+        self._done: Counter[int] = Counter()
+
+    @contextmanager
+    def out(self, block: int) -> Iterator[Any]:
+        """The block, laid out."""
+        with self._known:
+            making, laid = self._blocks.setdefault(block, (Lock(), []))
+        with making:
+            if not laid:
+                laid.append(self._lay(block))
+        yield laid[0]
+        with self._known:
+            self._done[block] += 1
+            if self._done[block] == self._n_fits:
+                del self._blocks[block]
+
+
+class _InBlocks(ABC):
+    """Importances for every iteration of Boruta, from fits of blocks; the answer does not depend on the threads.
 
     Parameters
     ----------
     store
     ids : int64 array
         Positions of the columns; an iteration names ranks in this order.
-    target
-        The store's, as trees use it.
-    growing
     seed
     n_threads
         Fits that run side by side.
     """
 
-    def __init__(
-        self, store: Store, ids: NDArray[np.int64], target: TreeTarget, growing: Growing, seed: int, n_threads: int
-    ) -> None:
+    def __init__(self, store: Store, ids: NDArray[np.int64], seed: int, n_threads: int) -> None:
         self._store = store
         self._ids = ids
-        self._target = target
-        self._growing = growing
         self._seed = seed
         self._n_threads = n_threads
+
+    @abstractmethod
+    def _fits(self, n_columns: int, n_blocks: int, n_shadows: int, first_shadow: int) -> tuple[_Fits, int]:
+        """What fits a block, of an iteration with so many columns and shadows of each, and how many fits it has."""
 
     def __call__(
         self, columns: NDArray[np.int64], iteration: int, n_shadows: int, first_shadow: int
@@ -107,26 +158,13 @@ class Forests:
         """Importances of columns and of their shadows; see `fernwood.search.boruta.Importances`."""
         n = len(columns)
         places = self._blocks(n, iteration, n_shadows)
-        n_features = n * (1 + n_shadows)
-        tree, n_trees, importance = self._growing
-        if n_trees == "auto":
-            n_trees = usual_trees(n_features, tree.max_depth)
-        trees_a_block = -(-n_trees // len(places))
-        trees_a_fit = min(max(_TREES_A_FIT, -(-trees_a_block // _FITS)), trees_a_block)
-        n_fits = -(-trees_a_block // trees_a_fit)
-        settings = FitSettings(
-            TreeSettings(tree.rule, tree.criterion, tree.features(n_features), tree.max_depth),
-            trees_a_fit,
-            RowSampling(with_replacement=True),
-            importance,
-            probe=False,
-            shadows=n_shadows,
-            first_shadow=first_shadow,
-        )
-        fits = TreeFits(self._store, self._ids, self._target, settings, self._seed)
+        fits, n_fits = self._fits(n, len(places), n_shadows, first_shadow)
+
+        laid = _LaidOnce(lambda block: fits.lay(columns[places[block]]), n_fits)
 
         def fit(number: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-            scores = fits(columns[places[number // n_fits]], iteration * _FIT_NUMBERS + number)
+            with laid.out(number // n_fits) as block:
+                scores = fits.fit(block, iteration * _FIT_NUMBERS + number)
             return scores.importance, scores.shadows
 
         total, shadows = np.zeros(n), np.zeros((n_shadows, n))
@@ -144,3 +182,81 @@ class Forests:
             return [np.arange(n_columns)]
         dealt = seeds.generator(self._seed, _BLOCKS, iteration).permutation(n_columns)
         return [np.sort(part) for part in np.array_split(dealt, n_blocks)]
+
+
+class Forests(_InBlocks):
+    """Grows a forest for every iteration of Boruta.
+
+    Parameters
+    ----------
+    store, ids, seed, n_threads
+        See `_InBlocks`.
+    target
+        The store's, as trees use it.
+    growing
+    """
+
+    def __init__(
+        self, store: Store, ids: NDArray[np.int64], target: TreeTarget, growing: Growing, seed: int, n_threads: int
+    ) -> None:
+        super().__init__(store, ids, seed, n_threads)
+        self._target = target
+        self._growing = growing
+
+    def _fits(self, n_columns: int, n_blocks: int, n_shadows: int, first_shadow: int) -> tuple[_Fits, int]:
+        n_features = n_columns * (1 + n_shadows)
+        tree, n_trees, importance = self._growing
+        if n_trees == "auto":
+            n_trees = usual_trees(n_features, tree.max_depth)
+        trees_a_block = -(-n_trees // n_blocks)
+        trees_a_fit = min(max(_TREES_A_FIT, -(-trees_a_block // _FITS)), trees_a_block)
+        settings = FitSettings(
+            TreeSettings(tree.rule, tree.criterion, tree.features(n_features), tree.max_depth),
+            trees_a_fit,
+            RowSampling(with_replacement=True),
+            importance,
+            probe=False,
+            shadows=n_shadows,
+            first_shadow=first_shadow,
+        )
+        fits = TreeFits(self._store, self._ids, self._target, settings, self._seed)
+        return fits, -(-trees_a_block // trees_a_fit)
+
+
+class FernForests(_InBlocks):
+    """Grows random ferns for every iteration of Boruta; of shadows, only what (7) asks of them is ever made.
+
+    Parameters
+    ----------
+    store, ids, seed, n_threads
+        See `_InBlocks`.
+    rows
+        The rows of the store as ferns use them.
+    depth
+    n_ferns
+        A number, or "auto" for so many that a column is in a hundred on average.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        ids: NDArray[np.int64],
+        rows: FernRows,
+        depth: int,
+        n_ferns: int | Literal["auto"],
+        seed: int,
+        n_threads: int,
+    ) -> None:
+        super().__init__(store, ids, seed, n_threads)
+        self._columns = FernColumns(store, ids, rows, seed)
+        self._depth = depth
+        self._n_ferns = n_ferns
+
+    def _fits(self, n_columns: int, n_blocks: int, n_shadows: int, first_shadow: int) -> tuple[_Fits, int]:
+        wished = usual_ferns(n_columns, self._depth) if self._n_ferns == "auto" else self._n_ferns
+        ferns_a_block = -(-wished // n_blocks)
+        # Fits are few enough that a column is in several ferns of each, since the mean of a fit is over these.
+        scans = ferns_a_block * n_blocks * self._depth / n_columns
+        n_fits = max(1, min(_FITS, int(scans // _SCANS_A_FIT)))
+        settings = FernFitSettings(self._depth, -(-ferns_a_block // n_fits), False, n_shadows, first_shadow)
+        return FernFits(self._columns, settings, self._seed), n_fits

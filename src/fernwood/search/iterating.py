@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from fernwood.kernels.ready import ensure_compiled
+from fernwood.learner.ferns import fern_rows, warn_of_empty_leaves
 from fernwood.learner.target import store_target
 from fernwood.relevance.tested import ShadowRule, comparable
 from fernwood.result import Facts, result_of
@@ -14,7 +15,8 @@ from fernwood.run.plan import plan_draws
 from fernwood.search.boruta import BorutaLoop, FixedShadowsLoop, most_shadows
 from fernwood.search.checks import check_table
 from fernwood.search.estimating import Estimates, check_budget
-from fernwood.search.forests import Forests, Growing, block_width
+from fernwood.search.fern_fitting import fern_bytes
+from fernwood.search.forests import FernForests, Forests, Growing, block_width, usual_ferns
 from fernwood.search.selection import Selection
 from fernwood.sources.base import Kind
 from fernwood.subspace.candidates import candidates
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = ["select_by_boruta"]
 
+_TREES_INSTEAD = "use learner='extra', whose trees take numbers, or give task='classification'"
 _ADVICE = {
     "best shadow": "more rows, a larger n_estimators or a smaller perc make weak columns visible",
     "shadows": "more rows, or a larger alpha, make weak columns visible",
@@ -70,7 +73,8 @@ def select_by_boruta(
     else:
         kinds = comparable(store.kinds[ids] == Kind.CATEGORY, store.n_codes[ids], store.n_missing[ids])
         # Confirmed at half of the rule's rate, which is so for searches that look at it again and again.
-        loop = FixedShadowsLoop(importances, len(ids), ShadowRule(settings.alpha, 1, kinds), settings.max_iter)
+        rule = ShadowRule(settings.alpha, 1, kinds, straight=settings.learner == "ferns")
+        loop = FixedShadowsLoop(importances, len(ids), rule, settings.max_iter)
     state, stopped_by = drive(loop, directory, progress)
     facts = Facts.of(
         store,
@@ -115,15 +119,32 @@ def _importances(
         check_budget(store.n_rows, len(ids), n_shadows, memory, held)
         ensure_compiled("trees")
         return Estimates(store, ids, settings, seed)
+    width = block_width(store.n_rows, len(ids), n_shadows)
+    beside, rows = 0, None
+    if settings.learner == "ferns":
+        rows = fern_rows(store, _TREES_INSTEAD)
+        depth = cast("int", settings.max_depth)
+        warn_of_empty_leaves(depth, len(rows.labels))
+        beside = fern_bytes(usual_ferns(width, depth), depth, len(rows.classes))
     target = store_target(store, settings.class_weight)
-    task = "classification" if target.kernel.classes else "regression"
-    width = block_width(store.n_rows, len(ids), n_shadows) * (1 + n_shadows)
     n_classes = max(len(target.classes), 1)
     # Fits that are done, and wait for those before them to be added up, are a few for every thread.
     plan = plan_draws(
-        store.n_rows, store.n_columns, n_classes, width, 4 * n_threads, n_threads, memory, held=held, way_out=""
+        store.n_rows,
+        store.n_columns,
+        n_classes,
+        width * (1 + n_shadows),
+        4 * n_threads,
+        n_threads,
+        memory,
+        held=held,
+        way_out="",
+        beside=beside,
     )
-    ensure_compiled("trees")
+    ensure_compiled(settings.kernels)
+    if rows is not None:
+        return FernForests(store, ids, rows, depth, settings.n_estimators, seed, plan.n_threads)
+    task = "classification" if target.kernel.classes else "regression"
     importance: Importance = "impurity" if settings.importance == "model" else "permutation"
     growing = Growing(settings.tree(task), settings.n_estimators, importance)
     return Forests(store, ids, target, growing, seed, plan.n_threads)

@@ -11,6 +11,7 @@ from fernwood.run.directory import versions
 from fernwood.run.driving import drive
 from fernwood.run.plan import plan_draws
 from fernwood.search.checks import check_table
+from fernwood.search.fern_fitting import fern_bytes
 from fernwood.search.ferns import FernSearch
 from fernwood.search.selection import Selection, result_by_rule
 from fernwood.subspace.candidates import candidates
@@ -54,18 +55,17 @@ def select_by_ferns(
     ids = candidates(store)
     q = checked_q(settings.q, store.n_rows, len(ids))
     warn_of_empty_leaves(settings.depth, len(rows.labels))
-    # A draw and its shadows, and for every leaf and class of one fern two scores and a count.
-    leaves = 20 * (max(len(target.classes), 1) << settings.depth)
+    n_classes = max(len(target.classes), 1)
     plan = plan_draws(
         store.n_rows,
         store.n_columns,
-        max(len(target.classes), 1),
+        n_classes,
         2 * q,
         settings.round_size,
         n_threads,
         memory,
         held=held,
-        beside=leaves,
+        beside=fern_bytes(settings.ferns_a_draw(len(ids), q), settings.depth, n_classes),
     )
     ensure_compiled("ferns")
     search = FernSearch(store, ids, rows, settings, q, seed, plan.n_threads)

@@ -8,6 +8,7 @@ import numpy as np
 
 from fernwood.errors import ParameterError
 from fernwood.kernels.ready import ensure_compiled
+from fernwood.learner.ferns import fern_rows, warn_of_empty_leaves
 from fernwood.learner.many import group_size
 from fernwood.learner.target import store_target
 from fernwood.relevance.tested import comparable
@@ -17,6 +18,7 @@ from fernwood.run.driving import SearchProgress, drive
 from fernwood.run.plan import plan_draws
 from fernwood.search.checkpoints import evidence_of, whole_number
 from fernwood.search.checks import check_table
+from fernwood.search.fern_fitting import FernColumns, FernFits, fern_bytes
 from fernwood.search.fitting import TreeFits
 from fernwood.search.reducing import reduced
 from fernwood.search.selection import Selection, result_by_rule
@@ -33,11 +35,13 @@ if TYPE_CHECKING:
     from fernwood.run.directory import RunDirectory
     from fernwood.run.driving import SearchProgressCallback
     from fernwood.search.settings import SubspaceSettings
+    from fernwood.search.subspace import Learner
     from fernwood.store.base import Store
     from fernwood.store.roles import Target
 
 __all__ = ["SubspaceLoop", "select_by_subspaces"]
 
+_TREES_INSTEAD = "use learner='extra', whose trees take numbers, or give task='classification'"
 _STANDS, _ROUNDS = 6, 5
 """Draws a column, on average, and rounds without a change of F that end a search."""
 
@@ -140,6 +144,8 @@ def prepare(
         )
     n_shadows = settings.shadows(len(ids))
     n_classes = max(len(target.classes), 1)
+    ferns = settings.fern_fitting(q, n_shadows=n_shadows) if settings.learner == "ferns" else None
+    n_grown = settings.n_trees if ferns is None else ferns.n_ferns
     plan = plan_draws(
         store.n_rows,
         store.n_columns,
@@ -149,23 +155,31 @@ def prepare(
         n_threads,
         memory,
         held=held,
+        beside=0 if ferns is None else fern_bytes(ferns.n_ferns, ferns.depth, n_classes),
     )
-    fitting = settings.fitting(target.task, n_shadows=n_shadows, keep_trees=keep_trees)
-    ensure_compiled("trees")
+    ensure_compiled(settings.kernels)
+    learner: Learner
+    if ferns is None:
+        fitting = settings.fitting(target.task, n_shadows=n_shadows, keep_trees=keep_trees)
+        learner = TreeFits(store, ids, store_target(store, settings.class_weight), fitting, seed)
+    else:
+        rows = fern_rows(store, _TREES_INSTEAD)
+        warn_of_empty_leaves(ferns.depth, len(rows.labels))
+        learner = FernFits(FernColumns(store, ids, rows, seed), ferns, seed)
     kinds = comparable(store.kinds[ids] == Kind.CATEGORY, store.n_codes[ids], store.n_missing[ids])
     search = SubspaceSearch(
         n_columns=len(ids),
         q=q,
         alpha=settings.alpha,
         rule=settings.make_rule(kinds),
-        learner=TreeFits(store, ids, store_target(store, settings.class_weight), fitting, seed),
+        learner=learner,
         seed=seed,
         round_size=settings.round_size,
         weighted=settings.weighted,
         carry=settings.carry,
         n_shadows=n_shadows,
         n_threads=plan.n_threads,
-        group=group_size(settings.round_size, q * store.n_rows * settings.n_trees, plan.n_threads),
+        group=group_size(settings.round_size, q * store.n_rows * n_grown, plan.n_threads),
     )
     return Prepared(target, ids, search, settings.draws(len(ids), q))
 

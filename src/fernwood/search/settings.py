@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast, get_args
 
 import numpy as np
 
 from fernwood.errors import ParameterError
+from fernwood.learner.ferns import check_depth
 from fernwood.learner.rows import RowSampling
 from fernwood.learner.settings import TreeSettings, a_share, at_least, is_integer, one_of
 from fernwood.relevance.paper import ImportanceRule, ProbeRule, Rule
 from fernwood.relevance.tested import MirrorRule, ShadowRule, check_fdr
+from fernwood.search.fern_fitting import FernFitSettings
 from fernwood.search.fitting import FitSettings, Importance
 from fernwood.search.plain import plain_value, plain_weights, with_weights
 from fernwood.search.reducing import check_goal
@@ -24,14 +26,15 @@ if TYPE_CHECKING:
 
     from fernwood.search.reducing import Goal
 
-__all__ = ["AUTO", "Criterion", "RuleName", "SubspaceSettings"]
+__all__ = ["AUTO", "Criterion", "LearnerName", "RuleName", "SubspaceSettings"]
 
 RuleName = Literal["shadow", "mirror", "probe", "importance"]
 Criterion = Literal["gini", "entropy", "variance"]
-LearnerName = Literal["extra", "cart", "random"]
+LearnerName = Literal["extra", "cart", "random", "ferns"]
 
 AUTO: Any = "auto"
-"""Of a parameter: what suits the rule. Settings hold what it came to, never the word itself, but for `n_iter`."""
+"""Of a parameter: what suits the rule. Settings hold what it came to, never the word itself, but for `n_iter` and
+the number of ferns."""
 
 _PAPER = {
     "alpha": 0.5,
@@ -49,6 +52,21 @@ _SUITS: dict[str, dict[str, Any]] = {
     "shadow": _TESTING,
     "mirror": {**_TESTING, "importance": "permutation"},
 }
+_OF_FERNS = {"n_trees": AUTO, "max_depth": 7, "max_samples": None, "importance": "permutation"}
+_NOT_OF_FERNS = {
+    "criterion": None,
+    "max_features": None,
+    "min_samples_leaf": 1,
+    "min_samples_split": 2,
+    "categories": "multiway",
+    "bootstrap": False,
+    "max_samples": None,
+    "importance": "permutation",
+    "class_weight": None,
+}
+"""What ferns leave as it is: they always draw bags, split at random, weigh classes alike and permute out of the bag."""
+_SCANS_A_DRAW = 20
+"""How often the ferns of a draw consider each of its columns, on average, where their number is not given."""
 _FEWEST_SHADOWS = 200
 _SAMPLED, _DIVIDED = 0.7, 0.5
 """Shares of rows that trees grow on, where some must be left out: drawn for every tree, or once for `mirror`."""
@@ -90,7 +108,8 @@ class SubspaceSettings:
         Trees that grow on every draw; 1 is the paper's. More make the comparison with the probe sharper.
     learner, criterion, max_features, max_depth, min_samples_leaf, min_samples_split, categories
         How trees grow, see `fernwood.learner.settings.TreeSettings`; the criterion is `gini` for classes and `variance`
-        for numbers by default.
+        for numbers by default. With the learner `ferns`, `max_depth` is the depth of random ferns and `n_trees` their
+        number, see `fernwood.search.fern_fitting`; what else is said here is of trees, and refused.
     bootstrap, max_samples
         Rows that a tree grows on: drawn with replacement or not, and how many; by default all. With the rule `mirror`
         they are drawn once: trees grow on them and on the others in turn.
@@ -107,7 +126,8 @@ class SubspaceSettings:
     neither `max_features` nor `max_depth` nor `max_samples` set. With `shadow` and `mirror`, draws carry a random 0.4
     of the columns found, trees are 6 deep, and the search ends when the answer stands. The importance is `impurity`,
     with `mirror` `permutation`. Where one needs rows left out, trees grow on 0.7 of them, drawn for every tree; with
-    `mirror` on one half of the rows and the other in turn, divided once.
+    `mirror` on one half of the rows and the other in turn, divided once. Ferns are 7 deep, and so many that a draw
+    considers each of its columns 20 times on average.
 
     Examples
     --------
@@ -144,6 +164,7 @@ class SubspaceSettings:
 
     def __post_init__(self) -> None:
         one_of("rule", self.rule, get_args(RuleName))
+        one_of("learner", self.learner, get_args(LearnerName))
         self._settle()
         for name in ("alpha", "carry"):
             a_share(name, getattr(self, name))
@@ -153,7 +174,6 @@ class SubspaceSettings:
         check_goal(self.goal, self.slack)
         at_least("round_size", self.round_size, 1)
         at_least("min_draws", self.min_draws, 0)
-        one_of("learner", self.learner, get_args(LearnerName))
         if self.criterion is not None:
             one_of("criterion", self.criterion, get_args(Criterion))
         for name in ("weighted", "bootstrap"):
@@ -170,28 +190,52 @@ class SubspaceSettings:
                 "leave bootstrap out, or use rule='shadow'"
             )
         self.make_rule()
+        if self.learner == "ferns":
+            self._check_ferns()
+            return
         self.fitting("regression" if self.criterion == "variance" else "classification")
 
     def _settle(self) -> None:
         """Put what suits the rule in the place of "auto"."""
-        for name, value in _SUITS[self.rule].items():
+        for name, value in {**_SUITS[self.rule], **(_OF_FERNS if self.learner == "ferns" else {})}.items():
             if _is_auto(getattr(self, name)):
                 object.__setattr__(self, name, value)
         if _is_auto(self.max_samples):
             drawn = _SAMPLED if self.rule == "shadow" and self.importance != "impurity" and not self.bootstrap else None
             object.__setattr__(self, "max_samples", _DIVIDED if self.rule == "mirror" else drawn)
 
+    def _check_ferns(self) -> None:
+        if self.rule in ("mirror", "importance"):
+            raise ParameterError(
+                f"rule is {self.rule!r} and the learner is 'ferns', which this rule is not made for; use 'shadow' or "
+                "'probe', or learner='extra'"
+            )
+        for name, value in _NOT_OF_FERNS.items():
+            if getattr(self, name) != value:
+                raise ParameterError(
+                    f"{name} is {getattr(self, name)!r}, which is of trees, and the learner is 'ferns'; leave it out, "
+                    "or use learner='extra'"
+                )
+        check_depth(self.max_depth, "max_depth")
+        if not _is_auto(self.n_trees):
+            at_least("n_trees", self.n_trees, 1, ", or 'auto'")
+
     def make_rule(self, kinds: NDArray[np.int64] | None = None) -> Rule:
         """The rule that decides what is found; `kinds` say which columns can be compared with each other."""
         match self.rule:
             case "shadow":
-                return ShadowRule(self.fdr, self.min_draws, kinds)
+                return ShadowRule(self.fdr, self.min_draws, kinds, straight=self.learner == "ferns")
             case "mirror":
                 return MirrorRule(self.fdr, self.min_draws, kinds)
             case "probe":
                 return ProbeRule(self.min_draws, self.min_share)
             case "importance":
                 return ImportanceRule()
+
+    @property
+    def kernels(self) -> str:
+        """The family of kernels that a search needs."""
+        return "ferns" if self.learner == "ferns" else "trees"
 
     @property
     def adapts(self) -> bool:
@@ -217,7 +261,7 @@ class SubspaceSettings:
             right = "'variance'" if task == "regression" else "'gini' or 'entropy'"
             raise ParameterError(f"criterion is {criterion!r} and the task is {task}; use {right}, or another task")
         tree = TreeSettings(
-            self.learner,
+            cast('Literal["extra", "cart", "random"]', self.learner),
             criterion,
             self.max_features,
             self.max_depth,
@@ -235,6 +279,18 @@ class SubspaceSettings:
             shadows=n_shadows,
             keep_trees=keep_trees,
         )
+
+    def fern_fitting(self, q: int, *, n_shadows: int = 0) -> FernFitSettings:
+        """How a draw of q columns is fitted with ferns.
+
+        Examples
+        --------
+        >>> SubspaceSettings(learner="ferns").fern_fitting(70).n_ferns
+        200
+        """
+        depth = cast("int", self.max_depth)
+        n_ferns = self.n_trees if is_integer(self.n_trees) else math.ceil(_SCANS_A_DRAW * q / depth)
+        return FernFitSettings(depth, n_ferns, self.rule == "probe", n_shadows)
 
     def to_json(self) -> dict[str, Any]:
         """Plain values; class weights as a list of pairs, since keys of JSON are text."""

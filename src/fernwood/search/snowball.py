@@ -83,6 +83,7 @@ class SnowballSettings:
     """
 
     method: ClassVar[str] = "snowball"
+    kernels: ClassVar[str] = "snowball"
 
     fdr: float = 0.1
     n_contexts: int = 128

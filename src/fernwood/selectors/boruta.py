@@ -44,7 +44,7 @@ class BorutaSelector(SearchSelector):
         bytes a cell, with values as the store has them. Its `random_state`, and its `n_estimators` if it has one, are
         set for every iteration; it is cloned, never changed.
     n_estimators : int or "auto"
-        Trees in an iteration; "auto" makes so many that a column is looked at about a hundred times.
+        Trees or ferns in an iteration; "auto" makes so many that a column is looked at about a hundred times.
     perc : float
         Which percentile of the shadows' importances a column must be above for a hit; 100 is the best shadow, and less
         is less strict.
@@ -61,10 +61,11 @@ class BorutaSelector(SearchSelector):
     importance : {"model", "permutation"}
         What the model says by itself, of our trees the mean decrease of impurity; or the loss on rows left out when a
         column is permuted.
-    learner : {"extra", "cart"}
-        Our trees: one random threshold a column, or the best.
-    max_depth : int or None
-        How deep our trees grow.
+    learner : {"extra", "cart", "ferns"}
+        Our trees: one random threshold a column, or the best; or random ferns, for classes, whose importance is what
+        scores out of the bag lose when a column is permuted.
+    max_depth : int, None or "auto"
+        How deep our trees grow; "auto" is 5. Of ferns, the depth, 1 to 16; "auto" is 7.
     max_features : int, float, {"sqrt", "log2"} or None
         Columns and shadows, of all of them, that are looked at in a node of our trees.
     class_weight : mapping, "balanced" or None
@@ -121,7 +122,7 @@ class BorutaSelector(SearchSelector):
         correction: Correction | None = None,
         importance: ImportanceName = "model",
         learner: LearnerName = "extra",
-        max_depth: int | None = 5,
+        max_depth: int | Literal["auto"] | None = "auto",
         max_features: float | Literal["sqrt", "log2"] | None = "sqrt",
         class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
         task: Task | None = None,

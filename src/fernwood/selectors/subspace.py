@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from fernwood.run.driving import SearchProgress
     from fernwood.search.fitting import Importance
     from fernwood.search.reducing import Goal
-    from fernwood.search.settings import Criterion, RuleName
+    from fernwood.search.settings import Criterion, LearnerName, RuleName
     from fernwood.store.roles import Task
 
 __all__ = ["SubspaceSelector"]
@@ -42,8 +42,9 @@ class SubspaceSelector(SearchSelector):
         Share of a draw for columns found before; "auto" is 0.5.
     max_features : int, float, {"sqrt", "log2"}, None or "auto"
         Columns of the draw looked at in a node; None and "auto" are all.
-    learner : {"extra", "cart", "random"}
-        One random threshold a column, the best threshold, or totally randomized trees.
+    learner : {"extra", "cart", "random", "ferns"}
+        One random threshold a column, the best threshold, or totally randomized trees; or random ferns, which take
+        classes, the rules `shadow` and `probe`, and of what is said of trees below `n_trees` and `max_depth` alone.
     n_iter : int, None or "auto"
         Draws in all; None makes so many that a column is drawn 50 times on average. With "auto", the rules `shadow` and
         `mirror` end when every column was drawn more than `min_draws` times, and the columns found have been the same
@@ -74,12 +75,14 @@ class SubspaceSelector(SearchSelector):
     round_size : int
         Draws that see the same found columns, and can run side by side; 1 is the paper's sequence exactly.
     n_trees : int or "auto"
-        Trees on every draw; the paper's is 1, more make comparisons sharper, and "auto" is 10.
+        Trees on every draw; the paper's is 1, more make comparisons sharper, and "auto" is 10. Of ferns, so many that
+        each column of the draw is in 20 on average.
     importance : {"impurity", "out-of-sample", "permutation", "auto"}
-        How columns are scored; "auto" is `impurity`, and `permutation` with the rule `mirror`. The last two need rows
-        left out by `bootstrap` or `max_samples`.
+        How columns are scored; "auto" is `impurity`, and `permutation` with the rule `mirror` and with ferns. The last
+        two need rows left out by `bootstrap` or `max_samples`, but for ferns, which always leave some out.
     max_depth : int, None or "auto"
-        How deep trees grow; None is without limit, and "auto" is 6 with `shadow` and `mirror`, otherwise None.
+        How deep trees grow; None is without limit, and "auto" is 6 with `shadow` and `mirror`, otherwise None. The
+        depth of ferns is 1 to 16, and "auto" is 7.
     max_samples : int, float, None or "auto"
         Rows that a tree grows on, a number or a share; None is all. "auto" is 0.7 where `shadow` measures an importance
         on rows left out, otherwise None. With `mirror`, rows are divided once, by "auto" in halves, and trees grow on
@@ -143,7 +146,7 @@ class SubspaceSelector(SearchSelector):
         memory: int | str | None = None,
         alpha: float | Literal["auto"] = "auto",
         max_features: float | Literal["sqrt", "log2", "auto"] | None = "auto",
-        learner: Literal["extra", "cart", "random"] = "extra",
+        learner: LearnerName = "extra",
         n_iter: int | Literal["auto"] | None = "auto",
         rule: RuleName = "shadow",
         fdr: float = 0.1,
