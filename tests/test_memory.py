@@ -93,12 +93,12 @@ FIT = """
 import sys
 import fernwood
 from fernwood.budget import peak_resident, resident
-from fernwood.kernels.families import load_family
+from fernwood.kernels.families import load_families
 from fernwood.kernels.ready import ensure_compiled
 
 learner, budget, path = sys.argv[1], int(sys.argv[2]), sys.argv[3]
 ensure_compiled("ferns")
-load_family("ferns")
+load_families("ferns")
 store = fernwood.open(path)
 options = {"memory": budget, "n_jobs": 2, "random_state": 0}
 if learner == "ferns":

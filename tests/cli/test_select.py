@@ -330,7 +330,10 @@ def test_a_moved_store_is_asked_for(run: Any, table: Path, tmp_path: Path) -> No
         (["t.csv", "--target", "sick", "--method", "subspace", "--trees", "0"], "n_trees is 0"),
         (["t.csv", "--target", "sick", "--jobs", "-1"], "--jobs is -1; give a number of threads"),
         (["t.csv", "--target", "sick", "--seed", "-1"], "random_state is -1"),
-        (["t.csv", "--target", "sick", "--max-features", "many"], "--max-features is 'many'; give a number"),
+        (
+            ["t.csv", "--target", "sick", "--method", "subspace", "--max-features", "many"],
+            "--max-features is 'many'; give a number",
+        ),
         (
             ["t.csv", "--target", "sick", "--method", "subspace", "--rule", "probe", "--importance", "permutation"],
             "give max_samples=0.7",
@@ -345,10 +348,13 @@ def test_a_moved_store_is_asked_for(run: Any, table: Path, tmp_path: Path) -> No
         (["t.csv", "--target", "sick", "--method", "boruta", "--max-iter", "0"], "max_iter is 0; it must be"),
         (
             ["t.csv", "--target", "sick", "--method", "boruta", "--fdr", "0.2"],
-            "--fdr is 0.2 and Boruta tests at a level",
+            "--fdr is not for Boruta, which tests at a level; give --level",
         ),
         (["t.csv", "--target", "sick", "--method", "boruta", "--perc", "0"], "perc is 0.0; it is a percentile"),
-        (["t.csv", "--target", "sick", "--rule", "probe"], "--rule is for random subspaces; add --method subspace"),
+        (
+            ["t.csv", "--target", "sick", "--rule", "probe"],
+            "--rule is for random subspaces and ferns; add --method subspace or",
+        ),
         (["t.csv", "--target", "sick", "--memory", "3MB"], "--memory 3.0 MB is too small"),
         (
             ["t.csv", "--target", "sick", "--columns", "flat", "--columns", "g1"],
@@ -361,7 +367,7 @@ def test_a_moved_store_is_asked_for(run: Any, table: Path, tmp_path: Path) -> No
         (["t.csv", "--target", "sick", "--scans", "3"], "--scans is for ferns; add --method ferns, or leave it out"),
         (
             ["t.csv", "--target", "sick", "--method", "subspace", "--rule", "max-shadow"],
-            "--rule max-shadow is for ferns; add --method ferns",
+            "rule is 'max-shadow'; it must be one of 'shadow', 'mirror', 'probe', 'importance'",
         ),
         (
             ["t.csv", "--target", "sick", "--method", "ferns", "--depth", "20"],
@@ -379,25 +385,15 @@ def test_a_moved_store_is_asked_for(run: Any, table: Path, tmp_path: Path) -> No
             ["t.csv", "--target", "sick", "--method", "boruta", "--learner", "random"],
             "learner is 'random'; it must be one of 'extra', 'cart', 'ferns'",
         ),
+        (["t.csv", "--target", "sick", "--method", "boruta", "--alpha", "0.1"], "tests at a level; give --level"),
+        (["t.csv", "--target", "sick", "--method", "boruta", "--q", "9"], "--q is for random subspaces and ferns; add"),
+        (["t.csv", "--target", "sick", "--depth", "3"], "--depth is for random subspaces and ferns and Boruta; add"),
+        (["t.csv", "--target", "sick", "--goal", "best"], "'best' is not"),
+        (["t.csv", "--target", "sick", "--goal", "minimal", "--slack", "2"], "slack is 2.0; it is the share"),
         (
-            [
-                "t.csv",
-                "--target",
-                "sick",
-                "--method",
-                "boruta",
-                "--learner",
-                "ferns",
-                "--depth",
-                "3",
-                "--max-depth",
-                "4",
-            ],
-            "--depth is 3 and --max-depth is 4, which is the same; give one",
+            ["t.csv", "--target", "sick", "--method", "ferns", "--goal", "minimal"],
+            "--goal is for the snowball and random subspaces; add --method snowball or subspace",
         ),
-        (["t.csv", "--target", "sick", "--method", "boruta", "--alpha", "0.1"], "Boruta's tests is --level; give that"),
-        (["t.csv", "--target", "sick", "--method", "boruta", "--q", "9"], "--q is for random subspaces; add --method"),
-        (["t.csv", "--target", "sick", "--method", "boruta", "--depth", "3"], "--depth is for ferns; add --method"),
     ],
 )
 def test_bad_input_gets_one_sentence(run: Any, table: Path, tmp_path: Path, arguments: list[str], words: str) -> None:
@@ -519,11 +515,35 @@ def test_covariates_and_groups_are_named_at_the_command_line(run: Any, cohort: P
     assert '""g9""' in row  # a list, as JSON
 
 
+def test_few_that_suffice(run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """y is g0 and g1 together; g2 is g0 once more, a little off."""
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((400, 12))
+    x[:, 2] = x[:, 0] + 0.1 * rng.standard_normal(400)
+    header = ",".join([f"g{i}" for i in range(12)] + ["y"])
+    y = (x[:, 0] + x[:, 1] > 0).astype(int)
+    np.savetxt(tmp_path / "few.csv", np.c_[x, y], delimiter=",", header=header, comments="", fmt="%.5f")
+    monkeypatch.chdir(tmp_path)
+    options = ("--target", "y", "--task", "classification", "--goal", "minimal", "--seed", 1)
+    done = run("select", "few.csv", *options, "--out", "r")
+    assert done.code == 0
+    assert "2 of the 3 confirmed columns suffice: trees leave" in done.out
+    assert "suffices" in done.out
+    exported = [json.loads(line.rstrip(",")) for line in run("export", "r", "--to", "json").out.splitlines()[1:-1]]
+    kept = {row["column"] for row in exported if row["minimal"]}
+    assert kept in ({"g0", "g1"}, {"g2", "g1"})
+    (other,) = {"g0", "g2"} - kept
+    assert next(row for row in exported if row["column"] == other)["stand_ins"] == sorted(kept - {"g1"})
+    told = json.loads(run("resume", "r", "--json").out)
+    assert set(told["minimal"]["kept"]) == kept
+    assert told["parameters"]["goal"] == "minimal"
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
         (["--given", "sitee"], "fernwood: the covariate 'sitee' is no column of the table; did you mean 'site'?"),
-        (["--given", "site", "--method", "subspace"], "--given 'site' is for the snowball"),
+        (["--given", "site", "--method", "subspace"], "--given is for the snowball; add --method snowball"),
         (["--groups", "nobody"], "there is no groups 'nobody': neither a column of the table nor a file"),
         (["--given", "patient"], "the covariates 'patient' divide"),
     ],

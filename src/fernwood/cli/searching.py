@@ -78,13 +78,13 @@ class SearchCommand:
         return selection.result
 
     def _selection(self, store: Store, settings: Settings, seed: int, directory: RunDirectory | None) -> Selection:
-        from fernwood.kernels.families import load_family
+        from fernwood.kernels.families import load_families
         from fernwood.kernels.ready import ensure_compiled
         from fernwood.search.methods import select
 
         keep_pandas_out()
-        ensure_compiled(settings.kernels)
-        load_family(settings.kernels)
+        ensure_compiled(*settings.kernels)
+        load_families(*settings.kernels)
         # What is resident now (interpreter, libraries, compiled code) is part of what the user allows.
         held = resident()
         with ProgressView(quiet=self.silent) as view, warnings.catch_warnings(record=True) as notes:
@@ -162,6 +162,9 @@ def _print_table(result: Result) -> None:
     if related:
         table.add_column("more beside", overflow="fold")
         table.add_column("same as", justify="right")
+    reduced = result.minimal is not None
+    if reduced:
+        table.add_column("suffices", overflow="fold")
     chosen = result.order[: len(result.confirmed) + len(result.tentative)]
     for row in result.to_table(chosen[:_SHOWN_COLUMNS]).to_pylist():
         first = (Text(printable(row["column"])), row["decision"])
@@ -171,10 +174,13 @@ def _print_table(result: Result) -> None:
             if related:
                 beside = ", ".join(printable(name) for name in row["partners"][:_SHOWN_PARTNERS])
                 cells += [Text(beside), "" if row["group"] is None else f"group {row['group']}"]
-            table.add_row(*first, *cells)
-            continue
-        wins = [f"{100 * row['wins'] / row['draws']:.1f} %"] if result.facts.against else []
-        table.add_row(*first, f"{row['score']:.4f}", *wins, f"{row['draws']:,}")
+        else:
+            wins = [f"{100 * row['wins'] / row['draws']:.1f} %"] if result.facts.against else []
+            cells = [f"{row['score']:.4f}", *wins, f"{row['draws']:,}"]
+        if reduced:
+            told_by = ", ".join(printable(name) for name in row["stand_ins"])
+            cells.append("kept" if row["minimal"] else Text(told_by and f"told by {told_by}"))
+        table.add_row(*first, *cells)
     console = Console()
     console.print(table)
     if len(chosen) > _SHOWN_COLUMNS:

@@ -5,26 +5,23 @@ from __future__ import annotations
 import os
 import tempfile
 from contextlib import ExitStack
-from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from fernwood.cli import app
 from fernwood.cli.ingest import ingest_table
+from fernwood.cli.options import settings_from
 from fernwood.cli.searching import SearchCommand
 from fernwood.errors import ParameterError, StoreError, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from fernwood.search.boruta import BorutaSettings
-    from fernwood.search.methods import Settings
-
-_FDR = 0.1
 _TASKS = Literal["classification", "regression"]
 _METHODS = Literal["snowball", "subspace", "ferns", "boruta"]
+_GOALS = Literal["all-relevant", "minimal"]
 _LEARNERS = Literal["extra", "cart", "random", "ferns"]
 _RULES = Literal["shadow", "mirror", "probe", "importance", "max-shadow"]
 _IMPORTANCES = Literal["impurity", "out-of-sample", "permutation"]
@@ -45,8 +42,11 @@ def _in_panel(panel: str) -> Callable[[str], typer.models.OptionInfo]:
     return about
 
 
-_about_search = _in_panel("How to search with random subspaces (--method subspace)")
-_about_ferns = _in_panel("How to search with ferns (--method ferns), beside --q, --alpha, --rule and --round-size")
+_SEARCH = "How to search with random subspaces (--method subspace)"
+_about_search = _in_panel(_SEARCH)
+_about_ferns = _in_panel(
+    "How to search with ferns (--method ferns), beside --q, --alpha, --rule, --depth and --round-size"
+)
 _about_boruta = _in_panel("How to search with Boruta (--method boruta)")
 _about_table = _in_panel("How to read a table (a store has this settled)")
 
@@ -59,7 +59,15 @@ def select_command(
     method: Annotated[
         _METHODS, typer.Option(help="Every column in context, random subspaces, random ferns, or Boruta.")
     ] = "snowball",
-    fdr: Annotated[float, typer.Option(help="The false discovery rate, of all methods but Boruta.")] = _FDR,
+    fdr: Annotated[
+        float | None, typer.Option(help="The false discovery rate, 0.1 by default; of all methods that test at one.")
+    ] = None,
+    goal: Annotated[
+        _GOALS | None, typer.Option(help="All that are relevant, or a few of them that suffice to predict.")
+    ] = None,
+    slack: Annotated[
+        float | None, typer.Option(help="Minimal: the share of the target that few may leave open beyond all; 0.02.")
+    ] = None,
     given: Annotated[
         list[str] | None, typer.Option(help="Snowball: a covariate, in every context and no candidate; repeat it.")
     ] = None,
@@ -93,23 +101,35 @@ def select_command(
         int | None, _about_search("Trees on every draw, by default 10; Boruta: in every iteration, by the columns.")
     ] = None,
     learner: Annotated[
-        _LEARNERS,
+        _LEARNERS | None,
         _about_search(
-            "Trees with random thresholds, best ones, or random splits, or random ferns; Boruta: extra, cart or ferns."
+            "Trees with random thresholds (extra, the default), best ones, or random splits, or random ferns; Boruta: "
+            "extra, cart or ferns."
         ),
-    ] = "extra",
-    max_features: Annotated[str, _about_search("Columns looked at in a node: number, share, sqrt, log2.")] = "",
-    max_depth: Annotated[
-        int | None, _about_search("How deep trees grow; by default what suits the rule; Boruta: 5.")
+    ] = None,
+    depth: Annotated[
+        int | None,
+        typer.Option(
+            "--depth",
+            "--max-depth",
+            help="How deep trees grow, by default what suits the rule, Boruta: 5; splits of a fern, 7.",
+            rich_help_panel=_SEARCH,
+        ),
+    ] = None,
+    max_features: Annotated[
+        str | None, _about_search("Columns looked at in a node: number, share, sqrt, log2; by default all.")
     ] = None,
     rule: Annotated[
-        _RULES,
+        _RULES | None,
         _about_search(
-            "Found: above shadows or mirrored chance, at --fdr; above a probe; any importance; above all shadows."
+            "Found: above shadows (the default) or mirrored chance, at --fdr; above a probe; any importance; ferns: "
+            "shadow, or above the best of them."
         ),
-    ] = "shadow",
-    min_draws: Annotated[int, _about_search("Columns need more draws than this to be confirmed.")] = 5,
-    min_share: Annotated[float, _about_search("Probe rule: the share of draws above the probe.")] = 0.95,
+    ] = None,
+    min_draws: Annotated[
+        int | None, _about_search("Columns need more draws than this to be confirmed; 5 by default.")
+    ] = None,
+    min_share: Annotated[float | None, _about_search("Probe rule: the share of draws above the probe; 0.95.")] = None,
     weighted: Annotated[bool, _about_search("Carry columns in proportion to their importance.")] = False,
     importance: Annotated[
         _IMPORTANCES | None, _about_search("How columns are scored; by default what suits the rule.")
@@ -117,17 +137,20 @@ def select_command(
     max_samples: Annotated[
         float | None, _about_search("The share of rows that a tree grows on; by default what suits the rule.")
     ] = None,
-    round_size: Annotated[int, _about_search("Draws that see the same found columns.")] = 20,
-    max_iter: Annotated[int, _about_boruta("Iterations after which what is undecided stays tentative.")] = 100,
-    level: Annotated[float, _about_boruta("The level of the tests.")] = 0.05,
-    perc: Annotated[float, _about_boruta("The percentile of the shadows to be above; 100 is the best.")] = 100,
+    round_size: Annotated[int | None, _about_search("Draws that see the same found columns; 20.")] = None,
+    max_iter: Annotated[
+        int | None, _about_boruta("Iterations after which what is undecided stays tentative; 100 by default.")
+    ] = None,
+    level: Annotated[float | None, _about_boruta("The level of the tests; 0.05 by default.")] = None,
+    perc: Annotated[
+        float | None, _about_boruta("The percentile of the shadows to be above; by default 100, the best.")
+    ] = None,
     bonferroni: Annotated[
         bool, _about_boruta("Correct over all columns as published, instead of BorutaPy's two steps.")
     ] = False,
     fixed_shadows: Annotated[
         bool, _about_boruta("Shadows that stay as they are, and an error rate that holds on noise.")
     ] = False,
-    depth: Annotated[int | None, _about_ferns("Splits of a fern, 1 to 16; 7 by default.")] = None,
     scans: Annotated[int | None, _about_ferns("Ferns that a column is in, on average; 1000 by default.")] = None,
     blind: Annotated[bool, _about_ferns("Draw all columns of ferns at random, and carry none that are found.")] = False,
 ) -> None:
@@ -135,83 +158,13 @@ def select_command(
 
     Example: fernwood select genes.csv --target disease --memory 1GB --out genes.run
     """
+    settings = settings_from(method, locals())
+
     from fernwood import seeds
     from fernwood.run.directory import STORE_NAME, RunDirectory, RunManifest
-    from fernwood.search.boruta import BorutaSettings
-    from fernwood.search.ferns import FernSettings
-    from fernwood.search.settings import SubspaceSettings
-    from fernwood.search.snowball import SnowballSettings
     from fernwood.store import open_store
     from fernwood.store.manifest import is_store
 
-    of_ferns: dict[str, Any] = {"--depth": depth, "--scans": scans, "--blind": blind or None}
-    of_ferns["--rule max-shadow"] = "max-shadow" if rule == "max-shadow" else None
-    if learner == "ferns" and method in ("subspace", "boruta"):
-        del of_ferns["--depth"]
-        if depth is not None and max_depth is not None:
-            raise ParameterError(f"--depth is {depth} and --max-depth is {max_depth}, which is the same; give one")
-        max_depth = max_depth if depth is None else depth
-    if method != "ferns" and any(value is not None for value in of_ferns.values()):
-        changed = next(name for name, value in of_ferns.items() if value is not None)
-        raise ParameterError(f"{changed} is for ferns; add --method ferns, or leave it out")
-    shared: dict[str, Any] = {"q": q, "rule": rule, "round_size": round_size}
-    if alpha is not None:
-        shared["alpha"] = alpha
-    adapting: dict[str, Any] = {
-        "carry": carry,
-        "n_iter": draws,
-        "n_trees": trees,
-        "max_features": _as_features(max_features),
-        "max_depth": max_depth,
-        "learner": learner,
-        "max_samples": max_samples,
-        "importance": importance,
-    }
-    of_boruta: dict[str, Any] = {}
-    if method == "boruta":
-        of_both = {"n_trees": "n_estimators", "max_depth": "max_depth", "learner": "learner"}
-        given_both = {name: adapting.pop(other) for other, name in of_both.items()}
-        of_boruta = {name: value for name, value in given_both.items() if value is not None}
-    subspace = SubspaceSettings(
-        fdr=fdr,
-        min_draws=min_draws,
-        min_share=min_share,
-        weighted=weighted,
-        **({} if method == "ferns" else shared),
-        **{name: value for name, value in adapting.items() if value is not None},
-    )
-    boruta = BorutaSettings(
-        alpha=level,
-        perc=perc,
-        two_step=not bonferroni,
-        max_iter=max_iter,
-        correction="fixed-shadows" if fixed_shadows else None,
-        **of_boruta,
-    )
-    settings: Settings
-    match method:
-        case "subspace":
-            settings = subspace
-        case "ferns":
-            shared |= {name: value for name, value in (("depth", depth), ("scans", scans)) if value is not None}
-            settings = FernSettings(fdr=fdr, sequential=not blind, **shared)
-        case "boruta":
-            settings = boruta
-        case "snowball":
-            contexts: Any = "auto" if max_contexts is None else max_contexts
-            settings = SnowballSettings(fdr=fdr, max_contexts=contexts, given=given or ())
-    plain = SubspaceSettings(fdr=fdr)
-    if method != "subspace" and subspace != plain:
-        changed = next(
-            name for name in ("learner", *asdict(subspace)) if getattr(subspace, name) != getattr(plain, name)
-        )
-        raise ParameterError(f"{_option(changed)} is for {_whose(changed, method)}, or leave it out")
-    if method != "boruta" and (named := _of_boruta(boruta)):
-        raise ParameterError(f"{named} is for Boruta; add --method boruta, or leave it out")
-    if method == "boruta" and fdr != _FDR:
-        raise ParameterError(f"--fdr is {fdr:g} and Boruta tests at a level; give --level, or another --method")
-    if method != "snowball" and given:
-        raise ParameterError(f"--given {shown(given[0])} is for the snowball; leave out --method {method}, or --given")
     number = seeds.entropy(seed)
     command = SearchCommand(memory, jobs, quiet=quiet, as_json=as_json)
     settled = {
@@ -294,39 +247,3 @@ def resume_command(
             )
         command = SearchCommand(memory, jobs, quiet=quiet, as_json=as_json)
         command.search(opened, settings, directory.manifest.seed, directory)
-
-
-def _option(field: str) -> str:
-    """The option that sets a field of the settings."""
-    return "--" + {"n_iter": "draws", "n_trees": "trees"}.get(field, field).replace("_", "-")
-
-
-def _whose(field: str, method: str) -> str:
-    """Which methods a field of the settings for subspaces is for, and how to choose one."""
-    if field == "alpha" and method == "boruta":
-        return "shares of draws, and the level of Boruta's tests is --level; give that"
-    if field in ("learner", "n_trees", "max_depth"):
-        return "random subspaces and Boruta; add --method subspace or boruta"
-    return "random subspaces; add --method subspace"
-
-
-def _of_boruta(settings: BorutaSettings) -> str:
-    """The option of Boruta that was given, if any was."""
-    entries, plain = settings.to_json(), type(settings)().to_json()
-    changed = [name for name, value in entries.items() if value != plain[name]]
-    names = {"alpha": "level", "two_step": "bonferroni", "correction": "fixed-shadows"}
-    return "--" + names.get(changed[0], changed[0]).replace("_", "-") if changed else ""
-
-
-def _as_features(text: str) -> int | float | Literal["sqrt", "log2"] | None:
-    """What a person gives for the columns looked at in a node."""
-    if not text:
-        return None
-    if text in ("sqrt", "log2"):
-        return cast('Literal["sqrt", "log2"]', text)
-    try:
-        return float(text) if "." in text else int(text)
-    except ValueError as error:
-        raise ParameterError(
-            f"--max-features is {shown(text)}; give a number of columns, a share such as 0.5, sqrt or log2"
-        ) from error

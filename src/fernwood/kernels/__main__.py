@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import sys
 
-from fernwood.kernels.families import FAMILIES, load_family
+from fernwood.kernels.families import FAMILIES, load_families
 from fernwood.kernels.ready import mark_compiled
 
 if __name__ == "__main__":
     for family in sys.argv[1:] or FAMILIES:
-        load_family(family)
+        load_families(family)
         mark_compiled(family)

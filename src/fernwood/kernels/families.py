@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["FAMILIES", "load_family"]
+__all__ = ["FAMILIES", "load_families"]
 
 
 def _compile_text() -> None:
@@ -100,6 +100,7 @@ def _compile_ferns() -> None:
 FAMILIES = {"text": _compile_text, "trees": _compile_trees, "snowball": _compile_snowball, "ferns": _compile_ferns}
 
 
-def load_family(family: str) -> None:
-    """Compile the kernels of a family, or load them where that was done before."""
-    FAMILIES[family]()
+def load_families(*families: str) -> None:
+    """Compile the kernels of some families, or load them where that was done before."""
+    for family in families:
+        FAMILIES[family]()

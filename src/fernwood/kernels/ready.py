@@ -46,14 +46,18 @@ def _mark(family: str) -> Path | None:
 
 
 @cache
-def ensure_compiled(family: str) -> None:
-    """Compile a family of kernels, "text" or "trees", in a child process unless that was done before.
+def ensure_compiled(*families: str) -> None:
+    """Compile families of kernels, such as "text" or "trees", in a child process unless that was done before.
 
     A child that fails is no error: the kernels are then compiled where they are called.
     """
-    mark = _mark(family)
-    if mark is None or mark.exists() or not sys.executable:
-        return
+    for family in families:
+        mark = _mark(family)
+        if mark is not None and not mark.exists() and sys.executable:
+            _compile(family)
+
+
+def _compile(family: str) -> None:
     _log.info("compiling numerical code (first run only, up to a minute)")
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     command = [sys.executable, "-m", "fernwood.kernels", family]

@@ -124,9 +124,9 @@ class BorutaSettings:
                 )
 
     @property
-    def kernels(self) -> str:
-        """The family of kernels that a search needs."""
-        return "ferns" if self.learner == "ferns" else "trees"
+    def kernels(self) -> tuple[str, ...]:
+        """The families of kernels that a search needs."""
+        return ("ferns" if self.learner == "ferns" else "trees",)
 
     def rule(self) -> BorutaRule:
         """What decides, where shadows are drawn anew."""

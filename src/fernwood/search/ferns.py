@@ -82,7 +82,7 @@ class FernSettings:
     """
 
     method: ClassVar[str] = "ferns"
-    kernels: ClassVar[str] = "ferns"
+    kernels: ClassVar[tuple[str, ...]] = ("ferns",)
 
     depth: int = 7
     scans: int = 1000

@@ -141,7 +141,7 @@ def _importances(
         way_out="",
         beside=beside,
     )
-    ensure_compiled(settings.kernels)
+    ensure_compiled(*settings.kernels)
     if rows is not None:
         return FernForests(store, ids, rows, depth, settings.n_estimators, seed, plan.n_threads)
     task = "classification" if target.kernel.classes else "regression"

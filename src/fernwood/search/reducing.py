@@ -16,7 +16,6 @@ import numpy as np
 from fernwood import seeds
 from fernwood.errors import ParameterError
 from fernwood.importance.out_of_bag import Left, OutOfBag
-from fernwood.kernels.ready import ensure_compiled
 from fernwood.learner.many import in_order
 from fernwood.learner.settings import one_of
 from fernwood.learner.target import class_target, value_target
@@ -101,7 +100,6 @@ def reduced(
     result, stopped_by = selection
     if stopped_by is not None or not len(result.confirmed):
         return selection
-    ensure_compiled("trees")
     best = result.order[: len(result.confirmed)]
     ground = _Ground(store, best, np.empty(0, np.int64) if given is None else given, seed, n_threads)
     try:

@@ -141,7 +141,7 @@ def prepare(
         memory,
         held=held,
     )
-    ensure_compiled("snowball")
+    ensure_compiled(*settings.kernels)
     deal = Dealer(seed, strata=ground.strata if len(given) else None, groups=groups)
     examiner = Examiner(store, ids, rows, weights, deal, plan.n_threads)
     return Prepared(ids, given, Snowball(examiner, ground, draw_shadows(examiner.survey()), settings, seed, least))

@@ -157,7 +157,7 @@ def prepare(
         held=held,
         beside=0 if ferns is None else fern_bytes(ferns.n_ferns, ferns.depth, n_classes),
     )
-    ensure_compiled(settings.kernels)
+    ensure_compiled(*settings.kernels)
     learner: Learner
     if ferns is None:
         fitting = settings.fitting(target.task, n_shadows=n_shadows, keep_trees=keep_trees)

@@ -233,9 +233,11 @@ class SubspaceSettings:
                 return ImportanceRule()
 
     @property
-    def kernels(self) -> str:
-        """The family of kernels that a search needs."""
-        return "ferns" if self.learner == "ferns" else "trees"
+    def kernels(self) -> tuple[str, ...]:
+        """The families of kernels that a search needs."""
+        if self.learner == "ferns":
+            return ("ferns", "trees") if self.goal == "minimal" else ("ferns",)
+        return ("trees",)
 
     @property
     def adapts(self) -> bool:

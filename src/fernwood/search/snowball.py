@@ -83,7 +83,6 @@ class SnowballSettings:
     """
 
     method: ClassVar[str] = "snowball"
-    kernels: ClassVar[str] = "snowball"
 
     fdr: float = 0.1
     n_contexts: int = 128
@@ -106,6 +105,11 @@ class SnowballSettings:
         if isinstance(given, str) or not isinstance(given, Iterable):
             raise ParameterError(f"given is {given!r}; give a list of columns, such as ['age', 'site']")
         object.__setattr__(self, "given", tuple(given))
+
+    @property
+    def kernels(self) -> tuple[str, ...]:
+        """The families of kernels that a search needs."""
+        return ("snowball", "trees") if self.goal == "minimal" else ("snowball",)
 
     @property
     def level(self) -> float:

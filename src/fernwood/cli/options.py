@@ -1,0 +1,100 @@
+"""Which option of the command line sets which parameter of which method."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fernwood.errors import ParameterError, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from fernwood.search.methods import Settings
+
+__all__ = ["settings_from"]
+
+_METHODS = {
+    "snowball": "the snowball",
+    "subspace": "random subspaces",
+    "ferns": "ferns",
+    "boruta": "Boruta",
+}
+
+_PARAMETERS: dict[str, dict[str, str]] = {
+    "fdr": {"snowball": "fdr", "subspace": "fdr", "ferns": "fdr"},
+    "goal": {"snowball": "goal", "subspace": "goal"},
+    "slack": {"snowball": "slack", "subspace": "slack"},
+    "given": {"snowball": "given"},
+    "max_contexts": {"snowball": "max_contexts"},
+    "q": {"subspace": "q", "ferns": "q"},
+    "alpha": {"subspace": "alpha", "ferns": "alpha"},
+    "round_size": {"subspace": "round_size", "ferns": "round_size"},
+    "rule": {"subspace": "rule", "ferns": "rule"},
+    "carry": {"subspace": "carry"},
+    "draws": {"subspace": "n_iter"},
+    "min_draws": {"subspace": "min_draws"},
+    "min_share": {"subspace": "min_share"},
+    "weighted": {"subspace": "weighted"},
+    "importance": {"subspace": "importance"},
+    "max_features": {"subspace": "max_features"},
+    "max_samples": {"subspace": "max_samples"},
+    "learner": {"subspace": "learner", "boruta": "learner"},
+    "trees": {"subspace": "n_trees", "boruta": "n_estimators"},
+    "depth": {"subspace": "max_depth", "ferns": "depth", "boruta": "max_depth"},
+    "scans": {"ferns": "scans"},
+    "blind": {"ferns": "sequential"},
+    "max_iter": {"boruta": "max_iter"},
+    "level": {"boruta": "alpha"},
+    "perc": {"boruta": "perc"},
+    "bonferroni": {"boruta": "two_step"},
+    "fixed_shadows": {"boruta": "correction"},
+}
+
+_FLAGS: dict[str, Any] = {"blind": False, "bonferroni": False, "fixed_shadows": "fixed-shadows"}
+"""What a flag sets its parameter to; others are set to True."""
+
+_INSTEAD = {("boruta", "fdr"): "--level", ("boruta", "alpha"): "--level"}
+"""What a method has in place of an option that it does not take."""
+
+
+def settings_from(method: str, options: Mapping[str, Any]) -> Settings:
+    """The settings of a method, from the options of a command; those that were not given are None, False or empty.
+
+    Examples
+    --------
+    >>> settings_from("ferns", {"depth": 5, "blind": True, "q": None, "out": "run"}).sequential
+    False
+    """
+    from fernwood.search.methods import settings_of
+
+    entries = {}
+    for option, parameters in _PARAMETERS.items():
+        value = options.get(option)
+        if value is None or value is False or value in ("", [], ()):
+            continue
+        if method not in parameters:
+            raise ParameterError(_misplaced(option, method, list(parameters)))
+        if value is True:
+            value = _FLAGS.get(option, True)
+        entries[parameters[method]] = _as_features(value) if option == "max_features" else value
+    return settings_of(method, entries)
+
+
+def _misplaced(option: str, method: str, methods: list[str]) -> str:
+    flag = "--" + option.replace("_", "-")
+    if other := _INSTEAD.get((method, option)):
+        return f"{flag} is not for {_METHODS[method]}, which tests at a level; give {other}, or another --method"
+    whose = " and ".join(_METHODS[name] for name in methods)
+    return f"{flag} is for {whose}; add --method {' or '.join(methods)}, or leave it out"
+
+
+def _as_features(text: str) -> int | float | str:
+    """What a person gives for the columns looked at in a node."""
+    if text in ("sqrt", "log2"):
+        return text
+    try:
+        return float(text) if "." in text else int(text)
+    except ValueError as error:
+        raise ParameterError(
+            f"--max-features is {shown(text)}; give a number of columns, a share such as 0.5, sqrt or log2"
+        ) from error
