@@ -47,7 +47,7 @@ def _in_panel(panel: str) -> Callable[[str], typer.models.OptionInfo]:
 
 _about_search = _in_panel("How to search with random subspaces (--method subspace)")
 _about_ferns = _in_panel("How to search with ferns (--method ferns), beside --q, --alpha, --rule and --round-size")
-_about_boruta = _in_panel("How to search with Boruta (--method boruta)")
+_about_boruta = _in_panel("How to search with Boruta (--method boruta), beside --trees, --learner and --max-depth")
 _about_table = _in_panel("How to read a table (a store has this settled)")
 
 
