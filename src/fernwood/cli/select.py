@@ -47,7 +47,7 @@ _about_search = _in_panel(_SEARCH)
 _about_ferns = _in_panel(
     "How to search with ferns (--method ferns), beside --q, --alpha, --rule, --depth and --round-size"
 )
-_about_boruta = _in_panel("How to search with Boruta (--method boruta)")
+_about_boruta = _in_panel("How to search with Boruta (--method boruta), beside --trees, --learner and --depth")
 _about_table = _in_panel("How to read a table (a store has this settled)")
 
 
