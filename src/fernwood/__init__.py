@@ -17,7 +17,12 @@ if TYPE_CHECKING:
         StoreError,
         TargetError,
     )
-    from fernwood.models import RandomFernsClassifier, SubspaceForestClassifier, SubspaceForestRegressor
+    from fernwood.models import (
+        RandomFernsClassifier,
+        SubspaceForestClassifier,
+        SubspaceForestRegressor,
+        ThermalPerceptron,
+    )
     from fernwood.selectors import BorutaSelector, FernSelector, SnowballSelector, SubspaceSelector
     from fernwood.store import Store, ingest, open_store as open  # noqa: A004
 
@@ -38,6 +43,7 @@ _HOMES = {
     "SubspaceForestRegressor": "fernwood.models",
     "SubspaceSelector": "fernwood.selectors",
     "TargetError": "fernwood.errors",
+    "ThermalPerceptron": "fernwood.models",
     "ingest": "fernwood.store",
     "open": "fernwood.store:open_store",
 }
@@ -59,6 +65,7 @@ __all__ = [
     "SubspaceForestRegressor",
     "SubspaceSelector",
     "TargetError",
+    "ThermalPerceptron",
     "__version__",
     "ingest",
     "open",

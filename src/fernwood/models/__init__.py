@@ -4,5 +4,6 @@ from __future__ import annotations
 
 from fernwood.models.ferns import RandomFernsClassifier
 from fernwood.models.forest import SubspaceForestClassifier, SubspaceForestRegressor
+from fernwood.models.perceptron import ThermalPerceptron
 
-__all__ = ["RandomFernsClassifier", "SubspaceForestClassifier", "SubspaceForestRegressor"]
+__all__ = ["RandomFernsClassifier", "SubspaceForestClassifier", "SubspaceForestRegressor", "ThermalPerceptron"]
