@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         TargetError,
     )
     from fernwood.models import (
+        GainRatioTreeClassifier,
         RandomFernsClassifier,
         SubspaceForestClassifier,
         SubspaceForestRegressor,
@@ -34,6 +35,7 @@ _HOMES = {
     "FernSelector": "fernwood.selectors",
     "FernwoodError": "fernwood.errors",
     "FernwoodWarning": "fernwood.errors",
+    "GainRatioTreeClassifier": "fernwood.models",
     "LearnerError": "fernwood.errors",
     "ParameterError": "fernwood.errors",
     "RandomFernsClassifier": "fernwood.models",
@@ -57,6 +59,7 @@ __all__ = [
     "FernSelector",
     "FernwoodError",
     "FernwoodWarning",
+    "GainRatioTreeClassifier",
     "LearnerError",
     "ParameterError",
     "RandomFernsClassifier",

@@ -46,7 +46,7 @@ def fast_errors(evaluation: Evaluation) -> SubsetErrors | None:
 
     kinds: dict[type, type[_Terms]] = {GaussianNB: _Normal, BernoulliNB: _Bits, CategoricalNB: _Categories}
     kind = kinds.get(type(evaluation.estimator))
-    if kind is None or not _is_accuracy(evaluation) or hasattr(evaluation.table, "tocsc"):
+    if kind is None or not evaluation.by_accuracy or hasattr(evaluation.table, "tocsc"):
         return None
     try:
         table = check_array(evaluation.table, dtype="numeric")
@@ -56,20 +56,6 @@ def fast_errors(evaluation: Evaluation) -> SubsetErrors | None:
     every = np.arange(evaluation.n_columns)
     known = all(np.isfinite(side.terms.largest(side.terms.shared(every))) for side in sides)
     return _SummedErrors(evaluation, sides) if known else None
-
-
-def _is_accuracy(evaluation: Evaluation) -> bool:
-    """Whether the score is the share of rows that are right: the classifier's own, or that by name."""
-    from sklearn.metrics import accuracy_score, check_scoring
-
-    if evaluation.params.score:
-        return False
-    own = check_scoring(evaluation.estimator, None)
-    if type(evaluation.scorer) is type(own):
-        return True
-    plain = check_scoring(evaluation.estimator, "accuracy")
-    inner = getattr(evaluation.scorer, "_score_func", None)
-    return inner is accuracy_score and repr(evaluation.scorer) == repr(plain)
 
 
 class _Terms(Protocol):

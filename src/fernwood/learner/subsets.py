@@ -81,6 +81,19 @@ class Evaluation:
         """Columns of the table."""
         return int(self.table.shape[1])
 
+    @property
+    def by_accuracy(self) -> bool:
+        """Whether the score is the share of rows that are right: a classifier's own, or that by name, without more."""
+        from sklearn.base import ClassifierMixin
+        from sklearn.metrics import accuracy_score, check_scoring
+
+        if self.params.score:
+            return False
+        if type(self.scorer) is type(check_scoring(self.estimator, None)):
+            return getattr(type(self.estimator), "score", None) is ClassifierMixin.score
+        inner = getattr(self.scorer, "_score_func", None)
+        return inner is accuracy_score and repr(self.scorer) == repr(check_scoring(self.estimator, "accuracy"))
+
     def error(self, scores: Iterable[float]) -> float:
         """The error that the scores on the splits make together."""
         mean = float(np.mean(list(scores)))
@@ -134,6 +147,8 @@ class CrossValidated:
 def subset_errors(evaluation: Evaluation, n_jobs: int = 1) -> SubsetErrors:
     """The errors of subsets, by the learner's own fast path where it has one, or else the plain way.
 
+    A learner's own is its method ``subset_errors(evaluation)``, which gives a `SubsetErrors`, or None where it cannot.
+
     Examples
     --------
     >>> from sklearn.linear_model import LinearRegression
@@ -144,7 +159,8 @@ def subset_errors(evaluation: Evaluation, n_jobs: int = 1) -> SubsetErrors:
     """
     from fernwood.learner.bayes import fast_errors
 
-    return fast_errors(evaluation) or CrossValidated(evaluation, n_jobs)
+    own = getattr(evaluation.estimator, "subset_errors", fast_errors)
+    return own(evaluation) or CrossValidated(evaluation, n_jobs)
 
 
 def evaluation_of(
