@@ -15,11 +15,10 @@ from fernwood.errors import ParameterError, TargetError
 from fernwood.learner.settings import TreeSettings
 from fernwood.learner.subsets import CrossValidated, evaluation_of, subset_errors
 from fernwood.learner.target import class_target
-from fernwood.learner.trees import grow
+from fernwood.learner.trees import gain_ratios, grow
 from fernwood.models import GainRatioTreeClassifier
 from fernwood.sources.base import Kind
 from tests.reference import gain_ratio as slow
-
 
 WEIGHTS = "equal splits are chosen between by chance, in another order when rows are repeated than when they weigh more"
 FAILURES = {
@@ -192,3 +191,17 @@ def test_a_table_that_tells_nothing_makes_a_leaf() -> None:
     tree = GainRatioTreeClassifier().fit(np.ones((6, 2)), [0, 1, 1, 0, 1, 1])
     assert tree.predict(np.zeros((3, 2))).tolist() == [1, 1, 1]
     assert len(tree.columns_) == 0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_ratios_of_columns_are_those_of_the_definition(seed: int) -> None:
+    codes, is_category, labels = table_of(seed)
+    codes = np.concatenate([codes, np.full((1, 90), 4, np.uint8)])
+    is_category = np.append(is_category, True)
+    told = gain_ratios(codes, class_target(labels), np.where(is_category, Kind.CATEGORY, Kind.NUMBER))
+    for j, column in enumerate(codes):
+        made = [slow.worth(branches, labels) for branches in slow.offers(column, list(range(90)), is_category[j])]
+        most = max((gain for gain, _ in made), default=0)
+        right = [ratio for gain, ratio in made if gain > most - 1e-9] or [0]
+        assert any(told[j] == pytest.approx(ratio, abs=1e-6) for ratio in right)
+    assert len(set(told.tolist())) == 9

@@ -40,7 +40,7 @@ from fernwood.kernels.weighing import (
     weigh_cuts,
 )
 
-__all__ = ["Split", "Work", "find_split", "make_work"]
+__all__ = ["Split", "Work", "find_split", "make_work", "weigh_ratios"]
 
 _MISSING = 255
 _BATCH = 64  # columns drawn and gathered at a time
@@ -163,6 +163,28 @@ def find_split(table, target, rules, measure, rows, ends, work, state):
 @borrowing
 def _try_ratios(fast, rows, ends, work, state):
     """Set the split to that of the best gain ratio, among columns that gain as much as those tried do on average."""
+    split, drawn, gains, ratios = work.split, work.drawn, work.gains, work.ratios
+    tried, n_offered, total = weigh_ratios(fast, rows, ends, work, state)
+    best, chosen, equal = -1.0, -1, 0
+    for i in range(tried):
+        if gains[i] == -np.inf or gains[i] * n_offered < total or ratios[i] < best:
+            continue
+        equal = equal + 1 if ratios[i] == best else 1
+        if equal > 1 and next_bounded(state, equal) > 0:
+            continue
+        best, chosen = ratios[i], np.int64(drawn[i])
+    split.what[0], split.gain[0] = -1, -np.inf
+    if chosen >= 0:
+        try_column(fast, rows, ends, chosen, work, state)
+
+
+@borrowing
+def weigh_ratios(fast, rows, ends, work, state):
+    """Set `work.gains` and `work.ratios` of the columns that are tried, all of them or K that are not constant.
+
+    They are those at the places `work.drawn` begins with; a column without a split gains −∞. How many were tried, how
+    many of them can split the node, and their gains together.
+    """
     table, target, rules, measure = fast
     split, drawn, gains, ratios = work.split, work.drawn, work.gains, work.ratios
     n_columns = table.order.shape[0]
@@ -192,17 +214,7 @@ def _try_ratios(fast, rows, ends, work, state):
             total += gains[tried]
             n_offered += 1
         tried += 1
-    best, chosen, equal = -1.0, -1, 0
-    for i in range(tried):
-        if gains[i] == -np.inf or gains[i] * n_offered < total or ratios[i] < best:
-            continue
-        equal = equal + 1 if ratios[i] == best else 1
-        if equal > 1 and next_bounded(state, equal) > 0:
-            continue
-        best, chosen = ratios[i], np.int64(drawn[i])
-    split.what[0], split.gain[0] = -1, -np.inf
-    if chosen >= 0:
-        try_column(fast, rows, ends, chosen, work, state)
+    return tried, n_offered, total
 
 
 @borrowing
