@@ -1,0 +1,106 @@
+"""Learners by name, as the command line gives them: some that suit any table, or any class that can be imported.
+
+A name such as ``package.module:Class`` imports that module, which runs its code.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from fernwood.errors import ParameterError, shown
+
+if TYPE_CHECKING:
+    from fernwood.store.roles import Task
+
+__all__ = ["check_learner", "is_named", "named_learner"]
+
+_NAMES = ("naive-bayes", "tree", "logistic", "forest")
+_TREES = 100
+_FOR_CLASSES = ("naive-bayes", "logistic")
+
+
+def is_named(estimator: Any) -> bool:
+    """Whether an estimator is given by name.
+
+    Examples
+    --------
+    >>> is_named("tree"), is_named("sklearn.svm:SVC"), is_named("GaussianNB()")
+    (True, True, False)
+    """
+    if not isinstance(estimator, str):
+        return False
+    module, colon, name = estimator.partition(":")
+    return estimator in _NAMES or bool(colon and name.isidentifier() and all(map(str.isidentifier, module.split("."))))
+
+
+def check_learner(estimator: Any) -> None:
+    """Refuse what is neither a scikit-learn estimator nor the name of one."""
+    if isinstance(estimator, str) and not is_named(estimator):
+        raise ParameterError(
+            f"estimator is {shown(estimator)}; give {', '.join(_NAMES)}, or a class as module:Class, or an estimator"
+        )
+    if not isinstance(estimator, str) and (isinstance(estimator, type) or not hasattr(estimator, "fit")):
+        raise ParameterError(
+            f"estimator is {shown(repr(estimator))}, which is no scikit-learn estimator; give a classifier or a "
+            "regressor, or the name of one"
+        )
+
+
+def named_learner(name: str, task: Task) -> Any:
+    """The learner of a name, for a target of classes or numbers.
+
+    Examples
+    --------
+    >>> type(named_learner("tree", "regression")).__name__
+    'DecisionTreeRegressor'
+    """
+    if task == "regression" and name in _FOR_CLASSES:
+        raise ParameterError(
+            f"the estimator {name} is for classes and the target asks for regression; give tree, forest, or a class as "
+            "module:Class"
+        )
+    if name == "naive-bayes":
+        from sklearn.naive_bayes import GaussianNB
+
+        return GaussianNB()
+    if name == "logistic":
+        return _logistic()
+    if name in _NAMES:
+        return _tree(name, task)
+    return _imported(name)
+
+
+def _logistic() -> Any:
+    from sklearn.impute import SimpleImputer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    return make_pipeline(SimpleImputer(keep_empty_features=True), StandardScaler(), LogisticRegression(max_iter=1000))
+
+
+def _tree(name: str, task: Task) -> Any:
+    from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+    if name == "tree":
+        return DecisionTreeRegressor() if task == "regression" else DecisionTreeClassifier()
+    return RandomForestRegressor(_TREES) if task == "regression" else RandomForestClassifier(_TREES)
+
+
+def _imported(name: str) -> Any:
+    """An instance of a class, with its own defaults."""
+    module, _, inner = name.partition(":")
+    try:
+        kind = getattr(import_module(module), inner)
+    except ImportError as error:
+        raise ParameterError(f"estimator is {shown(name)}: {error}; is the module installed?") from error
+    except AttributeError as error:
+        raise ParameterError(f"estimator is {shown(name)}, and {shown(module)} has no {shown(inner)}") from error
+    if not isinstance(kind, type) or not (hasattr(kind, "fit") and hasattr(kind, "predict")):
+        raise ParameterError(f"estimator is {shown(name)}, which is no class with fit and predict; give one that is")
+    try:
+        return kind()
+    except TypeError as error:
+        raise ParameterError(f"estimator is {shown(name)}, which cannot be made without parameters: {error}") from error
