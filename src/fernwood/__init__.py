@@ -19,13 +19,14 @@ if TYPE_CHECKING:
         TargetError,
     )
     from fernwood.models import RandomFernsClassifier, SubspaceForestClassifier, SubspaceForestRegressor
-    from fernwood.selectors import BorutaSelector, FernSelector, SnowballSelector, SubspaceSelector
+    from fernwood.selectors import BorutaSelector, EliminationSelector, FernSelector, SnowballSelector, SubspaceSelector
     from fernwood.store import Store, ingest, open_store as open  # noqa: A004
 
 # Public names and where they live; a name is loaded when it is first used (PEP 562), so that importing is light.
 _HOMES = {
     "BorutaSelector": "fernwood.selectors",
     "BudgetError": "fernwood.errors",
+    "EliminationSelector": "fernwood.selectors",
     "FernSelector": "fernwood.selectors",
     "FernwoodError": "fernwood.errors",
     "FernwoodWarning": "fernwood.errors",
@@ -48,6 +49,7 @@ _MODULES = {"datasets", "errors", "models", "seeds", "sources", "store", "theory
 __all__ = [
     "BorutaSelector",
     "BudgetError",
+    "EliminationSelector",
     "FernSelector",
     "FernwoodError",
     "FernwoodWarning",

@@ -47,8 +47,8 @@ def check_learner(estimator: Any) -> None:
         )
 
 
-def named_learner(name: str, task: Task) -> Any:
-    """The learner of a name, for a target of classes or numbers.
+def named_learner(name: str, task: Task, *, missing: bool = False) -> Any:
+    """The learner of a name, for a target of classes or numbers, and for a table where values are missing.
 
     Examples
     --------
@@ -63,21 +63,23 @@ def named_learner(name: str, task: Task) -> Any:
     if name == "naive-bayes":
         from sklearn.naive_bayes import GaussianNB
 
-        return GaussianNB()
+        return _filled(GaussianNB()) if missing else GaussianNB()
     if name == "logistic":
-        return _logistic()
+        from sklearn.linear_model import LogisticRegression
+        from sklearn.preprocessing import StandardScaler
+
+        return _filled(StandardScaler(), LogisticRegression(max_iter=1000))
     if name in _NAMES:
         return _tree(name, task)
     return _imported(name)
 
 
-def _logistic() -> Any:
+def _filled(*steps: Any) -> Any:
+    """A learner that gets the mean in place of missing values."""
     from sklearn.impute import SimpleImputer
-    from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
 
-    return make_pipeline(SimpleImputer(keep_empty_features=True), StandardScaler(), LogisticRegression(max_iter=1000))
+    return make_pipeline(SimpleImputer(keep_empty_features=True), *steps)
 
 
 def _tree(name: str, task: Task) -> Any:

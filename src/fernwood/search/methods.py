@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fernwood.errors import ParameterError, shown
 from fernwood.search.boruta import BorutaSettings
+from fernwood.search.eliminating import select_by_elimination
+from fernwood.search.elimination import EliminationSettings
 from fernwood.search.ferns import FernSettings
 from fernwood.search.iterating import select_by_boruta
 from fernwood.search.rolling import select_by_snowball
@@ -20,10 +22,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Settings", "select", "settings_of"]
 
-Settings: TypeAlias = SnowballSettings | SubspaceSettings | FernSettings | BorutaSettings
+Settings: TypeAlias = SnowballSettings | SubspaceSettings | FernSettings | BorutaSettings | EliminationSettings
 
 _SETTINGS: dict[str, type[Settings]] = {
-    kind.method: kind for kind in (SnowballSettings, SubspaceSettings, FernSettings, BorutaSettings)
+    kind.method: kind
+    for kind in (SnowballSettings, SubspaceSettings, FernSettings, BorutaSettings, EliminationSettings)
 }
 
 
@@ -48,6 +51,8 @@ def select(store: Store, settings: Settings, seed: int, **how: Any) -> Selection
         return select_by_snowball(store, settings, seed, **how)
     if isinstance(settings, BorutaSettings):
         return select_by_boruta(store, settings, seed, **how)
+    if isinstance(settings, EliminationSettings):
+        return select_by_elimination(store, settings, seed, **how)
     if isinstance(settings, FernSettings):
         return select_by_ferns(store, settings, seed, **how)
     return select_by_subspaces(store, settings, seed, **how)
