@@ -25,16 +25,25 @@ if TYPE_CHECKING:
         SubspaceForestRegressor,
         ThermalPerceptron,
     )
-    from fernwood.selectors import BorutaSelector, FernSelector, SnowballSelector, SubspaceSelector
+    from fernwood.selectors import (
+        BorutaSelector,
+        EliminationSelector,
+        FernSelector,
+        FilterSelector,
+        SnowballSelector,
+        SubspaceSelector,
+    )
     from fernwood.store import Store, ingest, open_store as open  # noqa: A004
 
 # Public names and where they live; a name is loaded when it is first used (PEP 562), so that importing is light.
 _HOMES = {
     "BorutaSelector": "fernwood.selectors",
     "BudgetError": "fernwood.errors",
+    "EliminationSelector": "fernwood.selectors",
     "FernSelector": "fernwood.selectors",
     "FernwoodError": "fernwood.errors",
     "FernwoodWarning": "fernwood.errors",
+    "FilterSelector": "fernwood.selectors",
     "GainRatioTreeClassifier": "fernwood.models",
     "LearnerError": "fernwood.errors",
     "ParameterError": "fernwood.errors",
@@ -56,9 +65,11 @@ _MODULES = {"datasets", "errors", "models", "seeds", "sources", "store", "theory
 __all__ = [
     "BorutaSelector",
     "BudgetError",
+    "EliminationSelector",
     "FernSelector",
     "FernwoodError",
     "FernwoodWarning",
+    "FilterSelector",
     "GainRatioTreeClassifier",
     "LearnerError",
     "ParameterError",

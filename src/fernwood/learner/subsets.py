@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
@@ -66,6 +66,7 @@ class Evaluation:
     scorer : called as ``scorer(fitted, table, y)``; more is better
     is_loss : whether the scorer is a loss turned round
     params : what fitting and scoring are given beside it
+    held_out : rows to fit on and rows that no split has, where some are held out
     """
 
     estimator: Any
@@ -75,6 +76,7 @@ class Evaluation:
     scorer: Callable[..., Any]
     is_loss: bool = False
     params: RowParams = field(default_factory=RowParams)
+    held_out: Split | None = None
 
     @property
     def n_columns(self) -> int:
@@ -99,10 +101,9 @@ class Evaluation:
         mean = float(np.mean(list(scores)))
         return -mean if self.is_loss else 1 - mean
 
-    def on(self, splits: Iterable[tuple[Any, Any]]) -> Evaluation:
-        """The same on other rows."""
-        made = tuple(Split(np.asarray(train, np.int64), np.asarray(test, np.int64)) for train, test in splits)
-        return Evaluation(self.estimator, self.table, self.y, made, self.scorer, self.is_loss, self.params)
+    def on_held_out(self) -> Evaluation | None:
+        """The same on the rows held out, if some are."""
+        return None if self.held_out is None else replace(self, splits=(self.held_out,), held_out=None)
 
 
 class CrossValidated:
@@ -174,6 +175,7 @@ def evaluation_of(
     sample_weight: Any = None,
     groups: Any = None,
     params: RowParams | None = None,
+    holdout: Any = None,
 ) -> Evaluation:
     """What a learner's subsets of columns are tried on: the rows split once, the score made ready.
 
@@ -196,6 +198,8 @@ def evaluation_of(
         Given to the splitter.
     params
         More of both, already routed.
+    holdout
+        A share of the rows to hold out, or a splitter whose first split says which; None holds out none.
 
     Examples
     --------
@@ -212,9 +216,9 @@ def evaluation_of(
     if groups is not None:
         routed = routed._replace(split={**routed.split, "groups": groups})
     y = np.asarray(y)
-    splits = _splits(model, table, y, cv, routed.split, seed)
+    splits, held_out = _all_splits(model, table, y, cv, holdout, routed.split, seed)
     is_loss = isinstance(scoring, str) and scoring.startswith("neg_")
-    return Evaluation(model, table, y, (), scorer, is_loss, routed).on(splits)
+    return Evaluation(model, table, y, splits, scorer, is_loss, routed, held_out)
 
 
 def _score(evaluation: Evaluation, part: Any, split: Split) -> float:
@@ -230,9 +234,8 @@ def _score(evaluation: Evaluation, part: Any, split: Split) -> float:
             model, rows_of(part, split.test), y[split.test], **_of_rows(params.score, split.test, len(y))
         )
     except Exception as error:  # whatever a learner raises
-        raise LearnerError(
-            f"{type(model).__name__} failed with {part.shape[1]:,} columns: {type(error).__name__}: {error}"
-        ) from error
+        cause = f"{type(error).__name__}: {_first_line(error)}"
+        raise LearnerError(f"{type(model).__name__} failed with {part.shape[1]:,} columns: {cause}") from error
     if not isinstance(score, (int, float, np.number)) or not np.isfinite(score):
         raise LearnerError(
             f"the score of {type(model).__name__} with {part.shape[1]:,} columns is {shown(score)}; a score must be a "
@@ -275,14 +278,17 @@ def _scorer(model: Any, scoring: Any) -> Callable[..., Any]:
     try:
         scorer: Callable[..., Any] = check_scoring(model, scoring)
     except (ValueError, TypeError) as error:
-        raise ParameterError(f"scoring is {shown(scoring)}, which does not serve: {error}") from error
+        raise ParameterError(f"scoring is {shown(scoring)}, which does not serve: {_first_line(error)}") from error
     return scorer
 
 
 def _with_weights(params: RowParams, model: Any, scorer: Callable[..., Any], sample_weight: Any) -> RowParams:
+    from sklearn.pipeline import Pipeline
     from sklearn.utils.validation import has_fit_parameter
 
-    if not has_fit_parameter(model, "sample_weight"):
+    steps = model.steps if isinstance(model, Pipeline) else []
+    name, last = (f"{steps[-1][0]}__sample_weight", steps[-1][1]) if steps else ("sample_weight", model)
+    if not has_fit_parameter(last, "sample_weight"):
         raise ParameterError(
             f"sample_weight is given and {type(model).__name__}.fit takes none; leave it out, or give another estimator"
         )
@@ -292,12 +298,48 @@ def _with_weights(params: RowParams, model: Any, scorer: Callable[..., Any], sam
     if inner is None:
         inner = model.score if hasattr(scorer, "_estimator") else scorer
     takes = "sample_weight" in inspect.signature(inner).parameters
-    return params._replace(fit={**params.fit, **given}, score={**params.score, **(given if takes else {})})
+    fit = {**params.fit, name: given["sample_weight"]}
+    return params._replace(fit=fit, score={**params.score, **(given if takes else {})})
+
+
+def _all_splits(
+    model: Any, table: Any, y: NDArray[Any], cv: Any, holdout: Any, params: Mapping[str, Any], seed: int
+) -> tuple[tuple[Split, ...], Split | None]:
+    """The splits of the rows, and before them the rows held out, if some are."""
+    if holdout is None:
+        return tuple(_splits(model, table, y, cv, params, seed)), None
+    from sklearn.utils import _safe_indexing
+
+    splitter = _share(model, float(holdout), params, seed) if isinstance(holdout, (float, np.floating)) else holdout
+    kept = _splits(model, table, y, splitter, params, seed, "holdout")[0]
+    rows = kept.train
+    inner = _splits(model, _safe_indexing(table, rows), y[rows], cv, _of_rows(params, rows, len(y)), seed)
+    if max(max(split.train.max(), split.test.max()) for split in inner) >= len(rows):
+        raise ParameterError(
+            f"cv is {shown(cv)}, which names rows of the whole table; leave out holdout, or give folds or a splitter "
+            "that splits what it is given"
+        )
+    return tuple(Split(rows[split.train], rows[split.test]) for split in inner), kept
+
+
+def _share(model: Any, share: float, params: Mapping[str, Any], seed: int) -> Any:
+    """A splitter that holds out a share of the rows: of every class, or of whole groups."""
+    from sklearn.base import is_classifier
+    from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit, StratifiedShuffleSplit
+
+    kind = GroupShuffleSplit if params.get("groups") is not None else ShuffleSplit
+    if kind is ShuffleSplit and is_classifier(model):
+        kind = StratifiedShuffleSplit
+    return kind(1, test_size=share, random_state=int(seeds.generator(seed, _SPLITS, 1).integers(2**31)))
+
+
+def _first_line(error: Exception) -> str:
+    return next((line.strip() for line in str(error).splitlines() if line.strip()), "no message")
 
 
 def _splits(
-    model: Any, table: Any, y: NDArray[Any], cv: Any, params: Mapping[str, Any], seed: int
-) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    model: Any, table: Any, y: NDArray[Any], cv: Any, params: Mapping[str, Any], seed: int, name: str = "cv"
+) -> list[Split]:
     from sklearn.base import is_classifier
     from sklearn.model_selection import GroupKFold, StratifiedGroupKFold, check_cv
 
@@ -314,7 +356,9 @@ def _splits(
             splitter.random_state = int(seeds.generator(seed, _SPLITS).integers(2**31))
         splits = list(splitter.split(table, y, **params))
     except (ValueError, TypeError) as error:
-        raise ParameterError(f"cv is {shown(cv)}, which does not split {n_rows:,} rows: {error}") from error
+        raise ParameterError(
+            f"{name} is {shown(cv)}, which does not split {n_rows:,} rows: {_first_line(error)}"
+        ) from error
     if not splits:
-        raise ParameterError(f"cv is {shown(cv)}, which makes no split; give at least one")
-    return splits
+        raise ParameterError(f"{name} is {shown(cv)}, which makes no split; give at least one")
+    return [Split(np.asarray(train, np.int64), np.asarray(test, np.int64)) for train, test in splits]

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, NamedTuple, T
 
 import numpy as np
 
-from fernwood.errors import ParameterError, shown
+from fernwood.errors import ParameterError
 from fernwood.learner.settings import at_least, is_integer, one_of
 from fernwood.run.driving import SearchProgress
 from fernwood.search.checkpoints import whole_number
 from fernwood.search.halving import Halving
-from fernwood.search.learners import check_learner, is_named
-from fernwood.search.plain import plain_value
+from fernwood.search.learners import check_kept, check_learner
+from fernwood.search.plain import plain_text, plain_value
 from fernwood.search.removals import KnownNumber, Tried, UnknownNumber
 
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ class EliminationSettings:
         """Plain values; what is no plain value as text, which stands for it in a comparison."""
         entries = {field.name: plain_value(getattr(self, field.name)) for field in fields(self)}
         for name in ("estimator", "cv", "scoring", "holdout"):
-            entries[name] = _as_text(entries[name])
+            entries[name] = plain_text(entries[name])
         if callable(self.cost):
             prices = ", ".join(f"{float(self.cost(n)):g}" for n in _LOOKED_AT)
             entries["cost"] = f"function: {prices}"
@@ -159,27 +159,8 @@ class EliminationSettings:
     @classmethod
     def from_json(cls, entries: dict[str, Any]) -> EliminationSettings:
         """The settings that `to_json` wrote; those of a run with an estimator from memory are not all there."""
-        for name in ("estimator", "cv", "scoring", "holdout", "cost"):
-            value = entries.get(name)
-            kept = is_named(value) if name == "estimator" else not (isinstance(value, str) and not _is_word(value))
-            if not kept or (name in ("cv", "holdout") and isinstance(value, str)):
-                raise ParameterError(
-                    f"the run was made with {name}={shown(value)}, which a run does not keep; go on by calling fit "
-                    "with run_dir"
-                )
+        check_kept(entries, ("cv", "scoring", "holdout", "cost"))
         return cls(**entries)
-
-
-def _as_text(value: Any) -> Any:
-    """A plain value as it is; anything else as text without an address in memory."""
-    if value is None or isinstance(value, (str, int, float)):
-        return value
-    text = getattr(value, "__qualname__", None) or repr(value)
-    return f"{type(value).__name__} object" if " at 0x" in text else text + ("()" if callable(value) else "")
-
-
-def _is_word(text: str) -> bool:
-    return text.replace("_", "").replace("-", "").isalnum()
 
 
 class Trace(NamedTuple):

@@ -6,13 +6,26 @@ of the learner.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from fernwood.kernels.ready import ensure_compiled
+from fernwood.learner.settings import at_least
+from fernwood.learner.subsets import subset_errors
 from fernwood.learner.target import class_target, store_target
 from fernwood.learner.trees import gain_ratios
-from fernwood.run.driving import SearchProgress
+from fernwood.relevance.decision import Decision, first_that_holds
+from fernwood.result import Facts, result_of
+from fernwood.run.directory import versions
+from fernwood.run.driving import SearchProgress, drive
+from fernwood.search.checks import check_table
+from fernwood.search.decoding import check_layout
+from fernwood.search.learners import check_kept, check_learner
+from fernwood.search.plain import plain_text, plain_value
+from fernwood.search.selection import Selection
+from fernwood.search.trying import evaluation_of_store
 from fernwood.subspace.candidates import candidates
 
 if TYPE_CHECKING:
@@ -20,15 +33,59 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fernwood.learner.subsets import SubsetErrors
+    from fernwood.learner.subsets import Evaluation, SubsetErrors
     from fernwood.learner.target import TreeTarget
+    from fernwood.run.directory import RunDirectory
+    from fernwood.run.driving import SearchProgressCallback
     from fernwood.store.base import Store
 
-__all__ = ["FilterLoop", "FilterState", "Ranked", "rank_columns"]
+__all__ = ["FilterLoop", "FilterSettings", "FilterState", "Ranked", "rank_columns", "select_by_filter"]
 
 _BLOCK_BYTES = 32 * 10**6
 _PARTS = 10
 """Equal parts of a target of numbers, which are then classes."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FilterSettings:
+    """The hybrid filter: what to do.
+
+    Parameters
+    ----------
+    estimator
+        A scikit-learn classifier or regressor, or the name of one, see `fernwood.search.learners`.
+    cv, scoring
+        How a prefix is tried, see `fernwood.learner.subsets`.
+    max_columns
+        How many columns to try at most; None is all.
+
+    Examples
+    --------
+    >>> FilterSettings("tree", max_columns=50).to_json()["max_columns"]
+    50
+    """
+
+    method: ClassVar[str] = "filter"
+
+    estimator: Any
+    cv: Any = 5
+    scoring: Any = None
+    max_columns: int | None = None
+
+    def __post_init__(self) -> None:
+        check_learner(self.estimator)
+        if self.max_columns is not None:
+            at_least("max_columns", self.max_columns, 1, ", or None for all")
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values; what is no plain value as text, which stands for it in a comparison."""
+        return {field.name: plain_text(plain_value(getattr(self, field.name))) for field in fields(self)}
+
+    @classmethod
+    def from_json(cls, entries: dict[str, Any]) -> FilterSettings:
+        """The settings that `to_json` wrote; those of a run with an estimator from memory are not all there."""
+        check_kept(entries, ("cv", "scoring"))
+        return cls(**entries)
 
 
 class Ranked(NamedTuple):
@@ -140,3 +197,64 @@ class FilterLoop:
         if not np.isfinite(errors).all():
             raise ValueError("the checkpoint's errors cannot be")
         return FilterState(errors)
+
+
+def select_by_filter(
+    store: Store,
+    settings: FilterSettings,
+    seed: int,
+    *,
+    n_threads: int = 1,
+    memory: int | None = None,
+    held: int = 0,
+    directory: RunDirectory | None = None,
+    progress: SearchProgressCallback | None = None,
+    evaluation: Evaluation | None = None,
+) -> Selection:
+    """Filter the columns of a store to the end, or until it is stopped; see `select_by_elimination` for the parameters.
+
+    Examples
+    --------
+    >>> import fernwood
+    >>> x = np.random.default_rng(0).standard_normal((100, 20))
+    >>> store = fernwood.ingest(x, target=x[:, 3] + x[:, 7] > 0)
+    >>> result, _ = select_by_filter(store, FilterSettings("naive-bayes"), seed=0)
+    >>> set(result.confirmed.tolist()) >= {3, 7}, result.facts.n_draws
+    (True, 20)
+    """
+    check_table(store)
+    ensure_compiled("trees")
+    ids, ratios = rank_columns(store)
+    n_tried = len(ids) if settings.max_columns is None else min(settings.max_columns, len(ids))
+    places = ids
+    if evaluation is None:
+        check_layout(store.n_rows, len(ids), memory, held)
+        evaluation, places = evaluation_of_store(store, ids, settings, seed)
+    loop = FilterLoop(subset_errors(evaluation, n_threads), places[:n_tried])
+    state, stopped_by = drive(loop, directory, progress)
+    facts = Facts.of(
+        store,
+        method=settings.method,
+        n_usable=len(ids),
+        n_draws=len(state.errors),
+        n_planned=n_tried,
+        against="",
+        seed=seed,
+        parameters=settings.to_json(),
+        advice="another estimator may need more columns",
+        unit="calls",
+        versions=versions(),
+    )
+    # A column is in every call from its own rank on.
+    rank = np.arange(len(ids))
+    draws = np.maximum(len(state.errors) - rank, 0).astype(np.int32)
+    verdicts = first_that_holds(
+        [rank < state.n_best, draws > 0],
+        [Decision.CONFIRMED, Decision.REJECTED, Decision.UNEXAMINED],
+        (
+            f"among the {state.n_best:,} of the highest gain ratio, whose error is the lowest",
+            f"behind the {state.n_best:,} of the highest gain ratio, and the error is no lower with it",
+            "behind all that were tried",
+        ),
+    )
+    return Selection(result_of(store, ids, facts, verdicts, draws=draws, score=ratios), stopped_by)

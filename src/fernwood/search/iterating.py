@@ -13,7 +13,8 @@ from fernwood.run.driving import drive
 from fernwood.run.plan import plan_draws
 from fernwood.search.boruta import BorutaLoop, FixedShadowsLoop, most_shadows
 from fernwood.search.checks import check_table
-from fernwood.search.estimating import Estimates, check_budget
+from fernwood.search.decoding import check_layout
+from fernwood.search.estimating import Estimates
 from fernwood.search.forests import Forests, Growing, block_width
 from fernwood.search.selection import Selection
 from fernwood.sources.base import Kind
@@ -112,7 +113,8 @@ def _importances(
 ) -> Importances:
     n_shadows = most_shadows(len(ids), settings.correction)
     if settings.estimator is not None:
-        check_budget(store.n_rows, len(ids), n_shadows, memory, held)
+        way_out = ", and our own trees (estimator=None) need less"
+        check_layout(store.n_rows, len(ids), memory, held, n_shadows=n_shadows, way_out=way_out)
         ensure_compiled("trees")
         return Estimates(store, ids, settings, seed)
     target = store_target(store, settings.class_weight)

@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any
 from fernwood.errors import ParameterError, shown
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from fernwood.store.roles import Task
 
-__all__ = ["check_learner", "is_named", "named_learner"]
+__all__ = ["check_kept", "check_learner", "is_named", "named_learner"]
 
 _NAMES = ("naive-bayes", "tree", "logistic", "forest")
 _TREES = 100
@@ -47,8 +49,29 @@ def check_learner(estimator: Any) -> None:
         )
 
 
-def named_learner(name: str, task: Task) -> Any:
-    """The learner of a name, for a target of classes or numbers.
+def check_kept(entries: dict[str, Any], names: Iterable[str]) -> None:
+    """Refuse to go on with a run whose manifest has only the text of an estimator, or of other values with such names.
+
+    Examples
+    --------
+    >>> check_kept({"estimator": "tree", "cv": 5, "scoring": "accuracy"}, ["cv", "scoring"])
+    """
+    for name in ("estimator", *names):
+        value = entries.get(name)
+        kept = is_named(value) if name == "estimator" else not (isinstance(value, str) and not _is_word(value))
+        if not kept or (name in ("cv", "holdout") and isinstance(value, str)):
+            raise ParameterError(
+                f"the run was made with {name}={shown(value)}, which a run does not keep; go on by calling fit with "
+                "run_dir"
+            )
+
+
+def _is_word(text: str) -> bool:
+    return text.replace("_", "").replace("-", "").isalnum()
+
+
+def named_learner(name: str, task: Task, *, missing: bool = False) -> Any:
+    """The learner of a name, for a target of classes or numbers, and for a table where values are missing.
 
     Examples
     --------
@@ -63,21 +86,23 @@ def named_learner(name: str, task: Task) -> Any:
     if name == "naive-bayes":
         from sklearn.naive_bayes import GaussianNB
 
-        return GaussianNB()
+        return _filled(GaussianNB()) if missing else GaussianNB()
     if name == "logistic":
-        return _logistic()
+        from sklearn.linear_model import LogisticRegression
+        from sklearn.preprocessing import StandardScaler
+
+        return _filled(StandardScaler(), LogisticRegression(max_iter=1000))
     if name in _NAMES:
         return _tree(name, task)
     return _imported(name)
 
 
-def _logistic() -> Any:
+def _filled(*steps: Any) -> Any:
+    """A learner that gets the mean in place of missing values."""
     from sklearn.impute import SimpleImputer
-    from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
 
-    return make_pipeline(SimpleImputer(keep_empty_features=True), StandardScaler(), LogisticRegression(max_iter=1000))
+    return make_pipeline(SimpleImputer(keep_empty_features=True), *steps)
 
 
 def _tree(name: str, task: Task) -> Any:

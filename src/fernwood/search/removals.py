@@ -55,15 +55,6 @@ class Removals(Protocol[Memory]):
     def heard(self, memory: Memory, tried: list[Tried], left: NDArray[np.bool_]) -> Memory:
         """What is remembered after a round; `left` is after it."""
 
-    def _expected_calls(self, n: int, r: int) -> float:
-        """Calls to expect until r columns are left, the failures among them."""
-        calls = 0.0
-        while n > r:
-            k = min(self._step or self._best_size(n, r), n - r)
-            calls += 1 + self._failures(n, r, k)
-            n -= k
-        return calls
-
     def estimate(self, memory: Memory, left: NDArray[np.bool_]) -> float:
         """How many columns are relevant, as far as it is known."""
 
