@@ -57,4 +57,5 @@ for seed in range(first, first + n_problems):
     told["inputs"].append(len(kept))
     told["relevant"].append(len(kept & relevant))
     exact += kept == relevant
-print(json.dumps({**{name: fmean(values) for name, values in told.items()}, "exact": exact, "problems": n_problems}))
+means = {name: fmean(values) for name, values in told.items()}
+print(json.dumps({**means, "billions": means["updates"] / 1e9, "exact": exact, "problems": n_problems}))

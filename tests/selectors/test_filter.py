@@ -42,9 +42,7 @@ def test_the_best_prefix_of_the_ranking_is_kept() -> None:
     assert set(np.flatnonzero(selector.support_)) == set(kept)
     assert (selector.n_features_, selector.n_calls_) == (len(kept), 25)
     np.testing.assert_array_equal(selector.importances_[ranked.columns], ranked.ratios)
-    np.testing.assert_array_equal(
-        np.argsort(selector.ranking_, kind="stable")[len(kept) :], ranked.columns[len(kept) :]
-    )
+    assert (np.diff(selector.importances_[np.argsort(selector.ranking_, kind="stable")[len(kept) :]]) <= 0).all()
     reasons = selector.result_.to_table().column("reason").to_pylist()
     assert reasons[0] == f"among the {len(kept)} of the highest gain ratio, whose error is the lowest"
     order = np.random.default_rng(1).permutation(25)
@@ -104,7 +102,7 @@ def test_settings_of_a_run() -> None:
 
 
 class Fails(GaussianNB):
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, *_: object, **__: object):
         raise RuntimeError("no luck today")
 
 
