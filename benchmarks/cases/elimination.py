@@ -32,9 +32,10 @@ def elim_seven(bench: Bench) -> Outcome:
     """Seven of ten among 100 bits, thermal perceptron, r known: the best steps, and one column at a time."""
     told = {way: _seven(bench, way) for way in _SCHEDULE}
     ratio = told["one"]["updates"] / told["known"]["updates"]
-    figures = {**_named(told), **{f"{way}_schedule": cost for way, cost in _SCHEDULE.items()}, "ratio": ratio}
+    figures = {**_named(told), **{f"{way}_schedule": cost / 1e9 for way, cost in _SCHEDULE.items()}, "ratio": ratio}
+    # The schedule is about removals: the first training, with all columns, is not in it.
     bars = {
-        f"{way}: updates within 10 % of the schedule": abs(told[way]["updates"] / cost - 1) <= 0.1
+        f"{way}: updates of removals within 10 % of the schedule": abs(told[way]["removal_updates"] / cost - 1) <= 0.1
         for way, cost in _SCHEDULE.items()
     }
     inputs = {f"{way}: 10.0 inputs": round(told[way]["inputs"], 1) == 10.0 for way in _SCHEDULE}

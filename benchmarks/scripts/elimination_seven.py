@@ -40,7 +40,9 @@ if way in ("known", "one"):
     how = {"n_relevant": R, "step": 1 if way == "one" else None}
 else:
     how = {"search": way, "r_max": r_max}
-told: dict[str, list[float]] = {name: [] for name in ("calls", "updates", "inputs", "relevant", "seconds")}
+told: dict[str, list[float]] = {
+    name: [] for name in ("calls", "updates", "removal_updates", "inputs", "relevant", "seconds")
+}
 exact = 0
 for seed in range(first, first + n_problems):
     x, y, relevant = problem(seed)
@@ -54,8 +56,10 @@ for seed in range(first, first + n_problems):
     told["seconds"].append(time.perf_counter() - started)
     told["calls"].append(state.n_calls)
     told["updates"].append(sum(updates(n) for n in state.trace.left.tolist()))
+    told["removal_updates"].append(told["updates"][-1] - updates(N))
     told["inputs"].append(len(kept))
     told["relevant"].append(len(kept & relevant))
     exact += kept == relevant
 means = {name: fmean(values) for name, values in told.items()}
-print(json.dumps({**means, "billions": means["updates"] / 1e9, "exact": exact, "problems": n_problems}))
+means |= {"billions": means["updates"] / 1e9, "removal_billions": means["removal_updates"] / 1e9}
+print(json.dumps({**means, "exact": exact, "problems": n_problems}))

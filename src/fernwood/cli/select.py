@@ -24,9 +24,10 @@ if TYPE_CHECKING:
 
 _FDR = 0.1
 _TASKS = Literal["classification", "regression"]
-_METHODS = Literal["snowball", "subspace", "ferns", "boruta"]
+_METHODS = Literal["snowball", "subspace", "ferns", "boruta", "elimination", "filter"]
 _LEARNERS = Literal["extra", "cart", "random"]
 _RULES = Literal["shadow", "mirror", "probe", "importance", "max-shadow"]
+_SEARCHES = Literal["halving", "binary"]
 _IMPORTANCES = Literal["impurity", "out-of-sample", "permutation"]
 
 _MEMORY = typer.Option(help="The most memory the process may take, such as 512MB.")
@@ -48,6 +49,9 @@ def _in_panel(panel: str) -> Callable[[str], typer.models.OptionInfo]:
 _about_search = _in_panel("How to search with random subspaces (--method subspace)")
 _about_ferns = _in_panel("How to search with ferns (--method ferns), beside --q, --alpha, --rule and --round-size")
 _about_boruta = _in_panel("How to search with Boruta (--method boruta)")
+_about_elimination = _in_panel(
+    "How to ask a learner (--method elimination; filter has --estimator, --cv and --scoring)"
+)
 _about_table = _in_panel("How to read a table (a store has this settled)")
 
 
@@ -57,9 +61,12 @@ def select_command(
     target: Annotated[str, typer.Option(help="A column's name or position, or a file with one column.")] = "",
     memory: Annotated[str, _MEMORY] = "",
     method: Annotated[
-        _METHODS, typer.Option(help="Every column in context, random subspaces, random ferns, or Boruta.")
+        _METHODS,
+        typer.Option(help="Every column in context, random subspaces, ferns, Boruta, elimination, or a filter."),
     ] = "snowball",
-    fdr: Annotated[float, typer.Option(help="The false discovery rate, of all methods but Boruta.")] = _FDR,
+    fdr: Annotated[
+        float, typer.Option(help="The false discovery rate, of all methods but Boruta, elimination and filter.")
+    ] = _FDR,
     given: Annotated[
         list[str] | None, typer.Option(help="Snowball: a covariate, in every context and no candidate; repeat it.")
     ] = None,
@@ -123,6 +130,25 @@ def select_command(
     depth: Annotated[int | None, _about_ferns("Splits of a fern, 1 to 16; 7 by default.")] = None,
     scans: Annotated[int | None, _about_ferns("Ferns that a column is in, on average; 1000 by default.")] = None,
     blind: Annotated[bool, _about_ferns("Draw all columns of ferns at random, and carry none that are found.")] = False,
+    estimator: Annotated[
+        str | None,
+        _about_elimination("naive-bayes, tree, logistic, forest, or a class as module:Class, whose code then runs."),
+    ] = None,
+    n_relevant: Annotated[int | None, _about_elimination("Columns to keep, if it is known.")] = None,
+    r_min: Annotated[int | None, _about_elimination("Relevant columns at least; 2 by default.")] = None,
+    r_max: Annotated[int | None, _about_elimination("Relevant columns at most; all by default.")] = None,
+    tolerance: Annotated[
+        float | None, _about_elimination("How much the error may rise in a removal; 0.002 by default.")
+    ] = None,
+    step: Annotated[int | None, _about_elimination("Columns in every removal; by default what suits.")] = None,
+    cv: Annotated[int | None, _about_elimination("Folds that a selection is tried on; 5 by default.")] = None,
+    scoring: Annotated[str | None, _about_elimination("A score of scikit-learn, such as roc_auc.")] = None,
+    search: Annotated[
+        _SEARCHES | None, _about_elimination("Learn from failures (halving), or the paper's search for r (binary).")
+    ] = None,
+    holdout: Annotated[
+        float | None, _about_elimination("A share of the rows on which the best selection is chosen.")
+    ] = None,
 ) -> None:
     """Find the columns that matter.
 
@@ -131,7 +157,9 @@ def select_command(
     from fernwood import seeds
     from fernwood.run.directory import STORE_NAME, RunDirectory, RunManifest
     from fernwood.search.boruta import BorutaSettings
+    from fernwood.search.elimination import EliminationSettings
     from fernwood.search.ferns import FernSettings
+    from fernwood.search.filter import FilterSettings
     from fernwood.search.settings import SubspaceSettings
     from fernwood.search.snowball import SnowballSettings
     from fernwood.store import open_store
@@ -142,6 +170,23 @@ def select_command(
     if method != "ferns" and any(value is not None for value in of_ferns.values()):
         changed = next(name for name, value in of_ferns.items() if value is not None)
         raise ParameterError(f"{changed} is for ferns; add --method ferns, or leave it out")
+    of_elimination: dict[str, Any] = {
+        "estimator": estimator,
+        "n_relevant": n_relevant,
+        "r_min": r_min,
+        "r_max": r_max,
+        "tolerance": tolerance,
+        "step": step,
+        "cv": cv,
+        "scoring": scoring,
+        "search": search,
+        "holdout": holdout,
+    }
+    of_elimination = {name: value for name, value in of_elimination.items() if value is not None}
+    of_others = [name for name in of_elimination if method != "filter" or name not in ("estimator", "cv", "scoring")]
+    if method != "elimination" and of_others:
+        changed = of_others[0].replace("_", "-")
+        raise ParameterError(f"--{changed} is for elimination; add --method elimination, or leave it out")
     shared: dict[str, Any] = {"q": q, "rule": rule, "round_size": round_size}
     if alpha is not None:
         shared["alpha"] = alpha
@@ -180,6 +225,12 @@ def select_command(
             settings = FernSettings(fdr=fdr, sequential=not blind, **shared)
         case "boruta":
             settings = boruta
+        case "elimination" | "filter":
+            if estimator is None:
+                raise ParameterError(
+                    "--estimator is not given; give naive-bayes, tree, logistic, forest, or a class as module:Class"
+                )
+            settings = (EliminationSettings if method == "elimination" else FilterSettings)(**of_elimination)
         case "snowball":
             contexts: Any = "auto" if max_contexts is None else max_contexts
             settings = SnowballSettings(fdr=fdr, max_contexts=contexts, given=given or ())
@@ -191,6 +242,10 @@ def select_command(
         raise ParameterError(f"{named} is for Boruta; add --method boruta, or leave it out")
     if method == "boruta" and fdr != _FDR:
         raise ParameterError(f"--fdr is {fdr:g} and Boruta tests at a level; give --level, or another --method")
+    if method in ("elimination", "filter") and fdr != _FDR:
+        raise ParameterError(
+            f"--fdr is {fdr:g} and {method} keeps no error rate; leave it out, or take another --method"
+        )
     if method != "snowball" and given:
         raise ParameterError(f"--given {shown(given[0])} is for the snowball; leave out --method {method}, or --given")
     number = seeds.entropy(seed)

@@ -392,7 +392,12 @@ class EliminationLoop(Generic[Memory]):
         """What a reader should know about how it ended, in sentences."""
         sentences = self._removals.said(state.memory, state.left)
         n_left, n_columns = int(np.count_nonzero(state.left)), self._errors.n_columns
-        if state.n_calls < 2 or not self._is_over(state):
+        if not state.n_calls or not self._is_over(state):
+            return sentences
+        if state.n_calls == 1:
+            sentences.append(
+                f"nothing was tried: of {n_columns:,} usable columns none may go, since r_min asks for them"
+            )
             return sentences
         if not state.failures.any():
             sentences.append(

@@ -29,7 +29,7 @@ __all__ = ["Halving", "Suspicion"]
 _GONE, _RELEVANT, _UNKNOWN, _FIRST_GROUP = -2, -1, 0, 1
 _GRID = 128
 _ODDS = 0.5
-_STALE = 0.5
+_STALE = 0.95
 """A column that failed alone is tried again when the columns left are at most this share of those left then."""
 
 
@@ -75,8 +75,8 @@ class Halving:
     product: every column that is gone, relevant ones and suspected groups give one factor each.
 
     When nothing is left to halve, columns whose verdict is old are tried once more, alone: those that were inferred
-    from the rest of their group, and those that failed when at least twice as many columns were left. The search is
-    over when there are none.
+    from the rest of their group, and those that failed when more columns were left by a twentieth. The search is over
+    when there are none: no column can then go alone.
     """
 
     def __init__(

@@ -104,9 +104,9 @@ class EliminationSelector(LearnerSelector):
     >>> import numpy as np
     >>> from sklearn.naive_bayes import GaussianNB
     >>> from fernwood import EliminationSelector
-    >>> x = np.random.default_rng(0).standard_normal((200, 60))
+    >>> x = np.random.default_rng(0).standard_normal((1000, 60))
     >>> selector = EliminationSelector(GaussianNB(), random_state=0).fit(x, x[:, 3] + x[:, 7] > 0)
-    >>> selector.support_[[3, 7]], selector.n_features_ < 20, selector.n_calls_ < 100
+    >>> selector.support_[[3, 7]], selector.n_features_ < 10, selector.n_calls_ < 60
     (array([ True,  True]), True, True)
     """
 
@@ -165,9 +165,6 @@ class EliminationSelector(LearnerSelector):
         self.errors_ = np.array(trace["error"])
         self.n_calls_ = len(self.errors_)
         self.n_features_ = len(result.confirmed)
-        matching = [
-            e
-            for e, n, ok in zip(trace["error"], trace["columns"], trace["accepted"], strict=True)
-            if ok and n == self.n_features_
-        ]
-        self.error_ = matching[-1] if matching else np.nan
+        # Of the last call that was accepted with as many columns as are kept.
+        taken = np.array(trace["accepted"], bool) & (np.array(trace["columns"]) == self.n_features_)
+        self.error_ = float(self.errors_[taken][-1]) if taken.any() else np.nan
