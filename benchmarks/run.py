@@ -89,7 +89,7 @@ def main() -> None:
     arguments = parser.parse_args()
     if arguments.list:
         for name, case in CASES.items():
-            print(f"{name:<22}{(case.__doc__ or '').splitlines()[0]}")
+            print(f"{name:<22}{(getattr(case, 'func', case).__doc__ or '').splitlines()[0]}")
         return
     unknown = set(arguments.cases) - set(CASES)
     if unknown:

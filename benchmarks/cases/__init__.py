@@ -2,6 +2,7 @@
 
 from benchmarks.cases.boruta import boruta_iris, boruta_madelon, boruta_memory, boruta_noise
 from benchmarks.cases.calibration import calibration_answers, calibration_noise
+from benchmarks.cases.elimination import ELIMINATION_CASES
 from benchmarks.cases.ferns import FERN_CASES
 from benchmarks.cases.foundation import bins, ingest_csv, ingest_npy, ingest_short, read_columns
 from benchmarks.cases.minimal import minimal_madelon
@@ -54,6 +55,7 @@ CASES = {
     "boruta-memory": boruta_memory,
     "boruta-noise": boruta_noise,
     **FERN_CASES,
+    **ELIMINATION_CASES,
     "calibration-noise": calibration_noise,
     "calibration-answers": calibration_answers,
 }

@@ -12,22 +12,40 @@ if TYPE_CHECKING:
         BudgetError,
         FernwoodError,
         FernwoodWarning,
+        LearnerError,
         ParameterError,
         SourceError,
         StoreError,
         TargetError,
     )
-    from fernwood.models import RandomFernsClassifier, SubspaceForestClassifier, SubspaceForestRegressor
-    from fernwood.selectors import BorutaSelector, FernSelector, SnowballSelector, SubspaceSelector
+    from fernwood.models import (
+        GainRatioTreeClassifier,
+        RandomFernsClassifier,
+        SubspaceForestClassifier,
+        SubspaceForestRegressor,
+        ThermalPerceptron,
+    )
+    from fernwood.selectors import (
+        BorutaSelector,
+        EliminationSelector,
+        FernSelector,
+        FilterSelector,
+        SnowballSelector,
+        SubspaceSelector,
+    )
     from fernwood.store import Store, ingest, open_store as open  # noqa: A004
 
 # Public names and where they live; a name is loaded when it is first used (PEP 562), so that importing is light.
 _HOMES = {
     "BorutaSelector": "fernwood.selectors",
     "BudgetError": "fernwood.errors",
+    "EliminationSelector": "fernwood.selectors",
     "FernSelector": "fernwood.selectors",
     "FernwoodError": "fernwood.errors",
     "FernwoodWarning": "fernwood.errors",
+    "FilterSelector": "fernwood.selectors",
+    "GainRatioTreeClassifier": "fernwood.models",
+    "LearnerError": "fernwood.errors",
     "ParameterError": "fernwood.errors",
     "RandomFernsClassifier": "fernwood.models",
     "SnowballSelector": "fernwood.selectors",
@@ -38,6 +56,7 @@ _HOMES = {
     "SubspaceForestRegressor": "fernwood.models",
     "SubspaceSelector": "fernwood.selectors",
     "TargetError": "fernwood.errors",
+    "ThermalPerceptron": "fernwood.models",
     "ingest": "fernwood.store",
     "open": "fernwood.store:open_store",
 }
@@ -46,9 +65,13 @@ _MODULES = {"datasets", "errors", "models", "seeds", "sources", "store", "theory
 __all__ = [
     "BorutaSelector",
     "BudgetError",
+    "EliminationSelector",
     "FernSelector",
     "FernwoodError",
     "FernwoodWarning",
+    "FilterSelector",
+    "GainRatioTreeClassifier",
+    "LearnerError",
     "ParameterError",
     "RandomFernsClassifier",
     "SnowballSelector",
@@ -59,6 +82,7 @@ __all__ = [
     "SubspaceForestRegressor",
     "SubspaceSelector",
     "TargetError",
+    "ThermalPerceptron",
     "__version__",
     "ingest",
     "open",

@@ -6,6 +6,7 @@ __all__ = [
     "BudgetError",
     "FernwoodError",
     "FernwoodWarning",
+    "LearnerError",
     "ParameterError",
     "SourceError",
     "StoreError",
@@ -43,6 +44,10 @@ class BudgetError(FernwoodError, MemoryError):
     def __init__(self, message: str, least: int) -> None:
         super().__init__(message)
         self.least = least
+
+
+class LearnerError(FernwoodError, ValueError):
+    """A learner that failed on some columns, or whose score is no number; what was done before is kept."""
 
 
 class FernwoodWarning(UserWarning):

@@ -57,6 +57,7 @@ def fit_store(
     groups: Any = None,
     task: Task | None = None,
     memory: int | str | None = None,
+    least_columns: int = 2,
 ) -> Store:
     """The store that an estimator is fitted on, checked; `n_features_in_` and `feature_names_in_` are set.
 
@@ -77,6 +78,8 @@ def fit_store(
         What the target asks for; by default as `fernwood.ingest` tells it.
     memory
         What making the store may take; see `fernwood.ingest`.
+    least_columns
+        How many columns must not be constant; a search needs something to choose from.
 
     Notes
     -----
@@ -98,7 +101,7 @@ def fit_store(
             check_consistent_length(table, groups)
             groups = np.asarray(groups)
         store = ingest(table, target=target, task=task, weights=weights, groups=groups, memory=memory)
-    check_table(store)
+    check_table(store, least_columns)
     return store
 
 

@@ -54,11 +54,12 @@ class Facts:
     parameters : of the search, as far as the answer depends on them
     fingerprint : of the data
     advice : what would make weak columns visible
-    unit : what is counted by `n_draws`: draws, waves, or iterations
+    unit : what is counted by `n_draws`: draws, waves, iterations, or calls
     smallest_p : the smallest p that the rows allow; 0 where nothing is tested
     n_groups : groups that rows are kept together in; 0 where they are not
     exploration : how far contexts of random columns came, see `fernwood.search.exploration`; empty where there are none
     versions : of Fernwood and of the libraries that the numbers come from
+    elimination : what the calls of an elimination came to, see `fernwood.search.tracing`; empty of other methods
     """
 
     method: str
@@ -79,6 +80,7 @@ class Facts:
     n_groups: int = 0
     exploration: dict[str, Any] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
+    elimination: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
     def of(cls, store: Store, **about: Any) -> Facts:
@@ -180,7 +182,7 @@ class Result:
             "position": pa.array(chosen),
             "decision": pa.DictionaryArray.from_arrays(pa.array(verdicts.decision[chosen].astype(np.int8)), words),
             "reason": pa.DictionaryArray.from_arrays(
-                pa.array(verdicts.reason[chosen].astype(np.int8)), pa.array(verdicts.reasons)
+                pa.array(verdicts.reason[chosen].astype(np.int16)), pa.array(verdicts.reasons)
             ),
             "draws": pa.array(self.draws[chosen]),
             "score": pa.array(self.score[chosen]),
@@ -270,7 +272,7 @@ class Result:
         """What a reader should know beside the decisions, in sentences."""
         said = []
         usable, n_confirmed = self.facts.n_usable, len(self.confirmed)
-        if usable and n_confirmed == usable:
+        if usable and n_confirmed == usable and not self.facts.elimination:
             said.append(
                 f"all {usable:,} usable columns are confirmed: each tells something, so that the list alone chooses "
                 "nothing; take the best by p, or a smaller rate"
@@ -289,6 +291,7 @@ class Result:
             said.append(self.minimal.said)
         if explored := self.facts.exploration:
             said.append(explored["said"])
+        said += self.facts.elimination.get("said", [])
         return said
 
     def _names_of(self, decision: Decision) -> list[str]:
@@ -389,7 +392,8 @@ def load_result(directory: Path) -> Result:
     if entries.get("files") != {DECISIONS_NAME: _digest_of(table_path)}:
         raise StoreError(damaged)
     try:
-        facts = Facts(**{name: entries[name] for name in Facts.__dataclass_fields__})
+        # What later versions added has a default.
+        facts = Facts(**{name: entries[name] for name in Facts.__dataclass_fields__ if name in entries})
         table = pq.read_table(table_path)
         return _restored(table, facts, entries)
     except (KeyError, TypeError, ValueError, pa.ArrowException) as error:
@@ -408,9 +412,9 @@ def _restored(table: pa.Table, facts: Facts, entries: dict[str, Any]) -> Result:
     if not np.array_equal(position[place], np.arange(facts.n_columns)):
         raise ValueError("a position is missing or stands twice")
 
-    def coded(name: str) -> tuple[NDArray[np.uint8], list[str]]:
+    def coded(name: str) -> tuple[NDArray[np.uint16], list[str]]:
         column = table.column(name).cast(pa.string()).dictionary_encode().combine_chunks()
-        return column.indices.to_numpy().astype(np.uint8)[place], column.dictionary.to_pylist()
+        return column.indices.to_numpy().astype(np.uint16)[place], column.dictionary.to_pylist()
 
     decision, words = coded("decision")
     reason, reasons = coded("reason")

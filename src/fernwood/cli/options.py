@@ -18,6 +18,8 @@ _METHODS = {
     "subspace": "random subspaces",
     "ferns": "ferns",
     "boruta": "Boruta",
+    "elimination": "elimination",
+    "filter": "the filter",
 }
 
 _PARAMETERS: dict[str, dict[str, str]] = {
@@ -48,6 +50,13 @@ _PARAMETERS: dict[str, dict[str, str]] = {
     "perc": {"boruta": "perc"},
     "bonferroni": {"boruta": "two_step"},
     "fixed_shadows": {"boruta": "correction"},
+    "estimator": {"elimination": "estimator", "filter": "estimator"},
+    "cv": {"elimination": "cv", "filter": "cv"},
+    "scoring": {"elimination": "scoring", "filter": "scoring"},
+    **{
+        name: {"elimination": name}
+        for name in ("n_relevant", "r_min", "r_max", "tolerance", "step", "search", "holdout")
+    },
 }
 
 _FLAGS: dict[str, Any] = {"blind": False, "bonferroni": False, "fixed_shadows": "fixed-shadows"}
@@ -67,7 +76,7 @@ def settings_from(method: str, options: Mapping[str, Any]) -> Settings:
     """
     from fernwood.search.methods import settings_of
 
-    entries = {}
+    entries: dict[str, Any] = {}
     for option, parameters in _PARAMETERS.items():
         value = options.get(option)
         if value is None or value is False or value in ("", [], ()):
@@ -77,6 +86,10 @@ def settings_from(method: str, options: Mapping[str, Any]) -> Settings:
         if value is True:
             value = _FLAGS.get(option, True)
         entries[parameters[method]] = _as_features(value) if option == "max_features" else value
+    if method in _PARAMETERS["estimator"] and "estimator" not in entries:
+        raise ParameterError(
+            "--estimator is not given; give naive-bayes, tree, logistic, forest, or a class as module:Class"
+        )
     return settings_of(method, entries)
 
 

@@ -7,13 +7,13 @@ import os
 import sys
 import time
 import warnings
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
 from fernwood.budget import parse_size, peak_resident, resident, shown_size
 from fernwood.cli.lean import keep_pandas_out, too_small
-from fernwood.errors import BudgetError, FernwoodWarning, ParameterError, printable, shown
+from fernwood.errors import BudgetError, FernwoodWarning, LearnerError, ParameterError, printable, shown
 from fernwood.run.stopping import Stopped
 from fernwood.run.view import ProgressView
 
@@ -64,6 +64,11 @@ class SearchCommand:
                 try:
                     selection = self._selection(store, settings, seed, directory)
                     selection.result.save(directory.path)
+                except LearnerError as error:
+                    where = printable(str(directory.path))
+                    raise LearnerError(
+                        f"{error}; what was done before is kept: mend that and go on with: fernwood resume {where}"
+                    ) from error
                 except Stopped:  # before the first round, or while the result was written
                     _leave(f"stopped; go on with: fernwood resume {printable(str(directory.path))}")
         self._show(selection.result, directory)
@@ -132,6 +137,9 @@ class SearchCommand:
             effort = f"false discovery rate {facts.parameters['fdr']:g}, {result.median_draws:g} contexts a column"
         elif facts.method == "boruta":
             effort = f"{facts.n_draws:,} iterations, {result.median_draws:g} a column"
+        elif facts.method == "elimination":
+            errors = _errors_of(facts.elimination)
+            effort = f"{facts.n_draws:,} calls of the learner{errors}, {result.median_draws:g} a column"
         else:
             what = "ferns " if facts.method == "ferns" else ""
             effort = (
@@ -187,7 +195,16 @@ def _print_table(result: Result) -> None:
         console.print(f"… and {len(chosen) - _SHOWN_COLUMNS:,} more")
 
 
+def _errors_of(elimination: dict[str, Any]) -> str:
+    """The error with all columns, and that of the last selection."""
+    trace = elimination["trace"]
+    accepted = [error for error, taken in zip(trace["error"], trace["accepted"], strict=True) if taken]
+    return f", error {accepted[0]:.4g} with all columns and {accepted[-1]:.4g} at the end" if accepted else ""
+
+
 def _headings(result: Result) -> list[str]:
+    if result.facts.method == "elimination":
+        return ["error rose by", "removals"]
     against = [f"above the {result.facts.against}"] if result.facts.against else []
     return ["importance", *against, result.facts.unit]
 

@@ -20,10 +20,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _TASKS = Literal["classification", "regression"]
-_METHODS = Literal["snowball", "subspace", "ferns", "boruta"]
+_METHODS = Literal["snowball", "subspace", "ferns", "boruta", "elimination", "filter"]
 _GOALS = Literal["all-relevant", "minimal"]
 _LEARNERS = Literal["extra", "cart", "random", "ferns"]
 _RULES = Literal["shadow", "mirror", "probe", "importance", "max-shadow"]
+_SEARCHES = Literal["halving", "binary"]
 _IMPORTANCES = Literal["impurity", "out-of-sample", "permutation"]
 
 _MEMORY = typer.Option(help="The most memory the process may take, such as 512MB.")
@@ -48,6 +49,9 @@ _about_ferns = _in_panel(
     "How to search with ferns (--method ferns), beside --q, --alpha, --rule, --depth and --round-size"
 )
 _about_boruta = _in_panel("How to search with Boruta (--method boruta), beside --trees, --learner and --depth")
+_about_elimination = _in_panel(
+    "How to ask a learner (--method elimination; filter has --estimator, --cv and --scoring)"
+)
 _about_table = _in_panel("How to read a table (a store has this settled)")
 
 
@@ -57,7 +61,8 @@ def select_command(
     target: Annotated[str, typer.Option(help="A column's name or position, or a file with one column.")] = "",
     memory: Annotated[str, _MEMORY] = "",
     method: Annotated[
-        _METHODS, typer.Option(help="Every column in context, random subspaces, random ferns, or Boruta.")
+        _METHODS,
+        typer.Option(help="Every column in context, random subspaces, ferns, Boruta, elimination, or a filter."),
     ] = "snowball",
     fdr: Annotated[
         float | None, typer.Option(help="The false discovery rate, 0.1 by default; of all methods that test at one.")
@@ -153,6 +158,25 @@ def select_command(
     ] = False,
     scans: Annotated[int | None, _about_ferns("Ferns that a column is in, on average; 1000 by default.")] = None,
     blind: Annotated[bool, _about_ferns("Draw all columns of ferns at random, and carry none that are found.")] = False,
+    estimator: Annotated[
+        str | None,
+        _about_elimination("naive-bayes, tree, logistic, forest, or a class as module:Class, whose code then runs."),
+    ] = None,
+    n_relevant: Annotated[int | None, _about_elimination("Columns to keep, if it is known.")] = None,
+    r_min: Annotated[int | None, _about_elimination("Relevant columns at least; 2 by default.")] = None,
+    r_max: Annotated[int | None, _about_elimination("Relevant columns at most; all by default.")] = None,
+    tolerance: Annotated[
+        float | None, _about_elimination("How much the error may rise in a removal; 0.002 by default.")
+    ] = None,
+    step: Annotated[int | None, _about_elimination("Columns in every removal; by default what suits.")] = None,
+    cv: Annotated[int | None, _about_elimination("Folds that a selection is tried on; 5 by default.")] = None,
+    scoring: Annotated[str | None, _about_elimination("A score of scikit-learn, such as roc_auc.")] = None,
+    search: Annotated[
+        _SEARCHES | None, _about_elimination("Learn from failures (halving), or the paper's search for r (binary).")
+    ] = None,
+    holdout: Annotated[
+        float | None, _about_elimination("A share of the rows on which the best selection is chosen.")
+    ] = None,
 ) -> None:
     """Find the columns that matter.
 

@@ -2,7 +2,8 @@
 
 Columns come in a fixed order, those of kind `PLAIN` first. With K = all columns, every one is looked at. Else columns
 are drawn one after the other until K that are not constant in the node were looked at, or none is left. Splits that are
-equally good are equally likely, whatever the order.
+equally good are equally likely, whatever the order. By the gain ratio, every column first offers the split that gains
+most, as in C4.5 (Quinlan 1993); of those that gain at least as much as they do on average, the best ratio wins.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ from numba import njit
 from numpy.typing import NDArray  # noqa: TC002  (Numba reads the fields)
 
 from fernwood.kernels.borrowing import borrowing
-from fernwood.kernels.histograms import Counts, best_cut, count_class_cuts, count_value_cuts, make_counts, multiway
-from fernwood.kernels.impurity import decrease
+from fernwood.kernels.histograms import Counts, count_class_cuts, count_value_cuts, make_counts
+from fernwood.kernels.impurity import GAIN_RATIO, class_term, decrease
+from fernwood.kernels.offering import Split, offer, try_column
 from fernwood.kernels.panels import (
     Panel,
     draw_cuts,
@@ -26,9 +28,9 @@ from fernwood.kernels.panels import (
     score_class_cuts,
     score_value_cuts,
 )
-from fernwood.kernels.random import next_bounded, next_word
+from fernwood.kernels.random import next_bounded
 from fernwood.kernels.sorting import LARGEST, Sorting, best_class_cuts, best_value_cuts, make_sorting
-from fernwood.kernels.tables import CART, EXTRA, MULTIWAY, SUBSET
+from fernwood.kernels.tables import CART, EXTRA
 from fernwood.kernels.weighing import (
     Weighing,
     draw_known_cuts,
@@ -38,28 +40,11 @@ from fernwood.kernels.weighing import (
     weigh_cuts,
 )
 
-__all__ = ["Split", "Work", "find_split", "make_work"]
+__all__ = ["Split", "Work", "find_split", "make_work", "weigh_ratios"]
 
 _MISSING = 255
 _BATCH = 64  # columns drawn and gathered at a time
 _FEW = 8  # columns for which sorting side by side does not pay
-
-
-class Split(NamedTuple):
-    """The best split so far.
-
-    Attributes
-    ----------
-    what : int64 array of five
-        Column (a place in the order, −1: none), cut, branch of missing values (−1: the largest), number of branches
-        (0: two, by the cut, without a route), how many splits were as good.
-    gain : float64 array of one; its decrease
-    route : uint8 array of 256; the branch of every code
-    """
-
-    what: NDArray[np.int64]
-    gain: NDArray[np.float64]
-    route: NDArray[np.uint8]
 
 
 class Work(NamedTuple):
@@ -79,6 +64,8 @@ class Work(NamedTuple):
     codes: NDArray[np.uint8]
     route: NDArray[np.uint8]
     share: NDArray[np.float64]
+    gains: NDArray[np.float64]
+    ratios: NDArray[np.float64]
 
 
 @njit(nogil=True, cache=True)
@@ -104,6 +91,8 @@ def make_work(n_rows, table, target, rules):
         np.empty(n_rows, np.uint8),
         np.zeros(256, np.uint8),
         np.zeros(256),
+        np.zeros(n_columns if rules.criterion == GAIN_RATIO else 0),
+        np.zeros(n_columns if rules.criterion == GAIN_RATIO else 0),
     )
 
 
@@ -132,11 +121,14 @@ def find_split(table, target, rules, measure, rows, ends, work, state):
     n_light = 0 if target.weighted else table.n_plain
     n_ordered = table.n_plain + table.n_gaps if rules.rule == EXTRA else n_light
     fast = (table, target, rules, measure)
+    if rules.criterion == GAIN_RATIO:
+        _try_ratios(fast, rows, ends, work, state)
+        return
     if n_light < n_ordered:
         set_amounts(target, rows, work.weighing)
     if rules.max_features >= n_columns:
         for place in range(n_ordered, n_columns):
-            _try_column(fast, rows, ends, place, work, state)
+            try_column(fast, rows, ends, place, work, state)
         if n_light > 0:
             _try_plain(fast, rows, ends, n_light, True, work, state)
         elif n_ordered > 0:
@@ -160,7 +152,7 @@ def find_split(table, target, rules, measure, rows, ends, work, state):
                 work.heavy[n_heavy] = place
                 n_heavy += 1
             else:
-                found += _try_column(fast, rows, ends, place, work, state)
+                found += try_column(fast, rows, ends, place, work, state)
         if n_batch > 0:
             found += _try_plain(fast, rows, ends, n_batch, False, work, state)
         if n_heavy > 0:
@@ -169,20 +161,102 @@ def find_split(table, target, rules, measure, rows, ends, work, state):
 
 
 @borrowing
-def _offer(split, gain, place, cut, goes, branches, state):
-    """Keep a split that is better than the best; among equals, each with equal chance. Whether it was kept."""
-    if gain < split.gain[0] or gain == -np.inf:
-        return False
-    what = split.what
-    if gain == split.gain[0]:
-        what[4] += 1
-        if next_bounded(state, what[4]) > 0:
-            return False
-    else:
-        split.gain[0] = gain
-        what[4] = 1
-    what[0], what[1], what[2], what[3] = place, cut, goes, branches
-    return True
+def _try_ratios(fast, rows, ends, work, state):
+    """Set the split to that of the best gain ratio, among columns that gain as much as those tried do on average."""
+    split, drawn, gains, ratios = work.split, work.drawn, work.gains, work.ratios
+    tried, n_offered, total = weigh_ratios(fast, rows, ends, work, state)
+    best, chosen, equal = -1.0, -1, 0
+    for i in range(tried):
+        if gains[i] == -np.inf or gains[i] * n_offered < total or ratios[i] < best:
+            continue
+        equal = equal + 1 if ratios[i] == best else 1
+        if equal > 1 and next_bounded(state, equal) > 0:
+            continue
+        best, chosen = ratios[i], np.int64(drawn[i])
+    split.what[0], split.gain[0] = -1, -np.inf
+    if chosen >= 0:
+        try_column(fast, rows, ends, chosen, work, state)
+
+
+@borrowing
+def weigh_ratios(fast, rows, ends, work, state):
+    """Set `work.gains` and `work.ratios` of the columns that are tried, all of them or K that are not constant.
+
+    They are those at the places `work.drawn` begins with; a column without a split gains −∞. How many were tried, how
+    many of them can split the node, and their gains together.
+    """
+    table, target, rules, measure = fast
+    split, drawn, gains, ratios = work.split, work.drawn, work.gains, work.ratios
+    n_columns = table.order.shape[0]
+    every = rules.max_features >= n_columns
+    n_beside = 0 if target.weighted or not every else table.n_plain
+    if n_beside > 0:
+        _cut_beside(fast, rows, ends, work.panel)
+    found, tried, n_offered, total, told = 0, 0, 0, 0.0, 0.0
+    while tried < n_columns and found < rules.max_features:
+        if not every:
+            j = tried + next_bounded(state, n_columns - tried)
+            drawn[tried], drawn[j] = drawn[j], drawn[tried]
+        place = np.int64(drawn[tried])
+        gains[tried] = -np.inf
+        if place < n_beside and work.panel.high[place] - work.panel.low[place] <= 1:
+            if work.panel.high[place] > work.panel.low[place]:
+                gains[tried] = work.panel.best[place]
+                told = work.panel.other[place]
+        else:
+            split.what[0], split.gain[0] = -1, -np.inf
+            found += try_column(fast, rows, ends, place, work, state)
+            if split.what[0] >= 0:
+                gains[tried] = split.gain[0]
+                told = _information(table.columns[table.order[place]], rows, target, split, work.share, measure)
+        if gains[tried] > -np.inf:
+            ratios[tried] = gains[tried] / measure.coarse / told
+            total += gains[tried]
+            n_offered += 1
+        tried += 1
+    return tried, n_offered, total
+
+
+@borrowing
+def _cut_beside(fast, rows, ends, panel):
+    """Cut all plain columns above their lowest code: set `best`, and `other` to the entropy of the branches.
+
+    That is the one cut of a column with two neighbouring codes in the node, as bits have.
+    """
+    table, _, rules, measure = fast
+    width, n = table.n_plain, rows.shape[0]
+    find_extremes(table.wide, width, rows, panel)
+    for j in range(width):
+        panel.cut[j] = panel.low[j]
+    score_class_cuts(table.wide, width, rows, ends, measure, panel)
+    _take_scores(n, width, rules.min_leaf, measure, panel)
+    whole = measure.table[n]
+    for j in range(width):
+        left = np.uint32(panel.left[j])
+        panel.other[j] = whole - (measure.table[left] + measure.table[np.uint32(n) - left])
+
+
+@borrowing
+def _information(column, rows, target, split, sizes, measure):
+    """The entropy of the branches of a split, times the weight of the node."""
+    what, route = split.what, split.route
+    n_branches = max(what[3], 2)
+    for k in range(n_branches):
+        sizes[k] = 0.0
+    for row in rows:
+        code = np.int64(column[np.uint32(row)])
+        if code == _MISSING:
+            branch = what[2]
+        elif what[3] == 0:
+            branch = np.int64(code > what[1])
+        else:
+            branch = np.int64(route[code])
+        sizes[branch] += target.weights[row]
+    whole, parts = 0.0, 0.0
+    for k in range(n_branches):
+        whole += sizes[k]
+        parts += class_term(sizes[k], measure.fine)
+    return class_term(whole, measure.fine) - parts
 
 
 @borrowing
@@ -255,7 +329,7 @@ def _try_heavy(fast, rows, ends, codes, first, width, work, state):
         found += 1
         if panel.best[j] >= split.gain[0]:
             place = np.int64(work.heavy[j]) if first < 0 else first + j
-            _offer(split, panel.best[j], place, panel.best_cut[j], np.int64(room.goes[j]) if gaps else -1, 0, state)
+            offer(split, panel.best[j], place, panel.best_cut[j], np.int64(room.goes[j]) if gaps else -1, 0, state)
     return found
 
 
@@ -284,7 +358,7 @@ def _take_best(width, every, work, state):
         gain = best[j]
         found += low[j] != high[j]
         if gain >= most and low[j] != high[j]:
-            _offer(split, gain, j if every else work.batch[j], panel.best_cut[j], -1, 0, state)
+            offer(split, gain, j if every else work.batch[j], panel.best_cut[j], -1, 0, state)
             most = gain
     return found
 
@@ -312,7 +386,7 @@ def _part_two(width, rows, target, measure, panel, split, state):
     else:
         for row in rows:
             score += target.values[row] * target.values[row]
-    _offer(
+    offer(
         split,
         decrease(score, measure.base[0], measure.coarse),
         chosen,
@@ -322,142 +396,3 @@ def _part_two(width, rows, target, measure, panel, split, state):
         state,
     )
     return found
-
-
-@borrowing
-def _try_column(fast, rows, ends, place, work, state):
-    """Try all cuts of one ordered column, or one column of categories; 1, or 0 where it is constant."""
-    table, target, rules, measure = fast
-    column = table.columns[table.order[place]]
-    kind = table.kinds[place]
-    codes = work.codes[: rows.shape[0]]
-    counts = work.counts
-    low, high, n_missing = _gather_known(column, rows, codes)
-    gaps = n_missing > 0
-    if n_missing == rows.shape[0] or (low == high and not gaps):
-        return 0
-    present, different = counts.rows, 0
-    if kind == MULTIWAY or kind == SUBSET:  # noqa: SIM109  (a tuple test is slower when compiled)
-        different = _count_codes(codes, low, high, present)
-    if kind == MULTIWAY and different > 1:
-        gain, home = multiway(codes, rows, ends, target, measure, (low, high, rules.min_leaf), counts)
-        if _offer(work.split, gain, place, -1, home, different, state):
-            route = work.split.route
-            route[:] = 255
-            branch = 0
-            for code in range(low, high + 1):
-                if present[code] > 0:
-                    route[code] = branch
-                    branch += 1
-            work.split.what[2] = route[home] if home >= 0 else -1
-        return 1
-    if different > 0:
-        _try_subset(fast, rows, ends, place, codes, (low, high, different, gaps), work, state)
-        return 1
-    last = high if gaps else high - 1
-    gain, cut, goes = best_cut(codes, rows, ends, target, measure, (low, last, rules.min_leaf), counts)
-    _offer(work.split, gain, place, cut, goes if gaps else -1, 0, state)
-    return 1
-
-
-@borrowing
-def _gather_known(column, rows, codes):
-    """Copy a node's codes of one column; the lowest and highest of those that are known, and how many are missing."""
-    low, high, n_missing = np.uint8(_MISSING), np.uint8(0), 0
-    for i in range(rows.shape[0]):
-        code = column[np.uint32(rows[i])]
-        codes[i] = code
-        low = min(low, code)
-        high = max(high, np.uint8(0) if code == _MISSING else code)
-        n_missing += code == _MISSING
-    return np.int64(low), np.int64(high), n_missing
-
-
-@borrowing
-def _count_codes(codes, low, high, present):
-    """Set how many rows have every code from `low` to `high`; how many codes there are."""
-    for code in range(low, high + 1):
-        present[code] = 0
-    for i in range(codes.shape[0]):
-        present[codes[i]] += 1
-    different = 0
-    for code in range(low, high + 1):
-        different += present[code] > 0
-    return different
-
-
-@borrowing
-def _try_subset(fast, rows, ends, place, codes, span, work, state):
-    """Try a split of categories into two branches: at random, or the best in the order of their mean target.
-
-    With two classes or numbers the best of all subsets is among the prefixes of that order (Fisher 1958, Breiman 1984);
-    with more classes it is the order by the share of the node's largest class.
-    """
-    _, target, rules, measure = fast
-    low, high, different, gaps = span
-    rank, present = work.route, work.counts.run
-    for code in range(low, high + 1):
-        present[code] = work.counts.rows[code]
-    rank[_MISSING] = _MISSING
-    if rules.rule == EXTRA:
-        last = 0
-        if different == 1:
-            rank[low] = 0
-        else:
-            _flip_coins(rank, present, low, high, different, state)
-    else:
-        _rank_codes(codes, rows, ends, target, low, high, work)
-        last = different - 1 if gaps else different - 2
-    for i in range(codes.shape[0]):
-        codes[i] = rank[codes[i]]
-    gain, cut, goes = best_cut(codes, rows, ends, target, measure, (0, last, rules.min_leaf), work.counts)
-    if _offer(work.split, gain, place, cut, goes if gaps else -1, 2, state):
-        route = work.split.route
-        route[:] = 255
-        for code in range(low, high + 1):
-            if present[code] > 0:
-                route[code] = 0 if rank[code] <= cut else 1
-
-
-@borrowing
-def _flip_coins(rank, present, low, high, different, state):
-    """Rank 0 or 1 for every code that is present, each with equal chance, but not all the same."""
-    ones = 0
-    while ones == 0 or ones == different:
-        ones = 0
-        for code in range(low, high + 1):
-            if present[code] > 0:
-                rank[code] = np.uint8(next_word(state) >> np.uint64(63))
-                ones += rank[code]
-
-
-@borrowing
-def _rank_codes(codes, rows, ends, target, low, high, work):
-    """Rank the codes that are present by the mean of the target, or by the share of the node's largest class."""
-    rank, share, weight, weights = work.route, work.share, work.counts.weight, target.weights
-    chosen_begin, chosen_end, most, begin = 0, rows.shape[0], -1.0, 0
-    if target.classes:
-        for k in range(ends.shape[0]):
-            size = 0.0
-            for i in range(begin, ends[k]):
-                size += weights[rows[i]]
-            if size > most or (size == most and rows[begin] < rows[chosen_begin]):
-                most, chosen_begin, chosen_end = size, begin, ends[k]
-            begin = ends[k]
-    for code in range(low, high + 1):
-        share[code] = 0.0
-        weight[code] = 0.0
-    for i in range(rows.shape[0]):
-        weight[codes[i]] += weights[rows[i]]
-    for i in range(chosen_begin, chosen_end):
-        share[codes[i]] += weights[rows[i]] * (1.0 if target.classes else target.values[rows[i]])
-    for code in range(low, high + 1):
-        if weight[code] == 0.0:
-            continue
-        share[code] /= weight[code]
-        rank[code] = 0
-        for before in range(low, code):
-            if weight[before] > 0.0:
-                later = share[before] > share[code]
-                rank[before] += np.uint8(later)
-                rank[code] += np.uint8(not later)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, TypeGuard
 import numpy as np
 
 from fernwood.errors import ParameterError
-from fernwood.kernels.impurity import ENTROPY, GINI, VARIANCE
+from fernwood.kernels.impurity import ENTROPY, GAIN_RATIO, GINI, VARIANCE
 from fernwood.kernels.tables import CART, EXTRA, MULTIWAY, SUBSET, Rules
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["TreeSettings", "a_share", "at_least", "is_integer", "one_of"]
 
-_CRITERIA = {"entropy": ENTROPY, "gini": GINI, "variance": VARIANCE}
+_CRITERIA = {"entropy": ENTROPY, "gini": GINI, "variance": VARIANCE, "gain-ratio": GAIN_RATIO}
 _RULES = {"extra": EXTRA, "cart": CART, "random": EXTRA}
 _CATEGORIES = {"multiway": MULTIWAY, "subset": SUBSET}
 
@@ -32,7 +32,8 @@ class TreeSettings:
         `extra`: one random threshold a column, uniform between the node's smallest and largest code (Geurts 2006);
         `cart`: the best threshold; `random`: totally randomized, one random column with a random threshold.
     criterion
-        `entropy` or `gini` for classes, `variance` for numbers.
+        `entropy` or `gini` for classes, `variance` for numbers; `gain-ratio`, for classes and the rule `cart`, is the
+        decrease of entropy for every bit that a split tells of which row is where (Quinlan 1993).
     max_features
         K, how many columns that are not constant are looked at in a node: a number, a share of the columns, `sqrt`,
         `log2`, or None for all. The rule `random` has K = 1.
@@ -50,7 +51,7 @@ class TreeSettings:
     """
 
     rule: Literal["extra", "cart", "random"] = "extra"
-    criterion: Literal["entropy", "gini", "variance"] = "entropy"
+    criterion: Literal["entropy", "gini", "variance", "gain-ratio"] = "entropy"
     max_features: int | float | Literal["sqrt", "log2"] | None = None
     max_depth: int | None = None
     min_samples_leaf: int = 1
@@ -61,6 +62,10 @@ class TreeSettings:
         one_of("rule", self.rule, _RULES)
         one_of("criterion", self.criterion, _CRITERIA)
         one_of("categories", self.categories, _CATEGORIES)
+        if self.criterion == "gain-ratio" and self.rule != "cart":
+            raise ParameterError(
+                f"criterion is 'gain-ratio' and rule is {self.rule!r}; compare best splits: use rule 'cart'"
+            )
         if self.max_depth is not None:
             at_least("max_depth", self.max_depth, 1, " or None for no limit")
         at_least("min_samples_leaf", self.min_samples_leaf, 1)

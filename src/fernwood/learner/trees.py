@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from fernwood.errors import ParameterError, TargetError
-from fernwood.kernels.growing import Nodes, add_forest, grow_tree
+from fernwood.kernels.growing import Nodes, add_forest, column_ratios, grow_tree
 from fernwood.kernels.predicting import add_entries, find_leaves
 from fernwood.sources.base import Kind
 
@@ -35,6 +35,7 @@ __all__ = [
     "Tree",
     "add_importances",
     "bootstrap",
+    "gain_ratios",
     "grow",
     "grow_on",
     "lay_out",
@@ -160,6 +161,26 @@ def add_importances(
     codes, order, categories, target, rules, every_row = ground
     drawn = np.empty((0, 4), np.uint64) if bags is None else bags.copy()
     add_forest(codes, order, categories, target, rules, every_row, bag_size, drawn, states.copy(), out)
+
+
+def gain_ratios(codes: NDArray[np.uint8], target: TreeTarget, kinds: ArrayLike | None = None) -> NDArray[np.float64]:
+    """The gain ratio of every column on its own: that of its best split of all rows; see `grow` for the parameters.
+
+    Numbers are split in two where they gain most, categories with a branch each.
+
+    Examples
+    --------
+    >>> from fernwood.learner.target import class_target
+    >>> codes = np.array([[0, 0, 1, 1], [0, 1, 0, 1], [7, 7, 7, 7]], np.uint8)
+    >>> gain_ratios(codes, class_target([0, 0, 1, 1])).tolist()
+    [1.0, 0.0, 0.0]
+    """
+    from fernwood.learner.settings import TreeSettings
+
+    ground = lay_out(codes, target, TreeSettings("cart", "gain-ratio"), kinds)
+    state = np.ones(4, np.uint64)  # nothing is drawn: columns are not compared
+    ratios: NDArray[np.float64] = column_ratios(*ground, state)
+    return ratios
 
 
 def _shape(codes: NDArray[np.uint8]) -> tuple[int, int]:

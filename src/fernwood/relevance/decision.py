@@ -35,12 +35,12 @@ class Verdicts(NamedTuple):
     Attributes
     ----------
     decision : uint8 array of `Decision`
-    reason : uint8 array of places in `reasons`
+    reason : uint8 or uint16 array of places in `reasons`
     reasons : sentences without a subject, such as "above the probe in fewer than 95 % of its draws"
     """
 
     decision: NDArray[np.uint8]
-    reason: NDArray[np.uint8]
+    reason: NDArray[np.uint8] | NDArray[np.uint16]
     reasons: tuple[str, ...]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
+from fernwood.errors import LearnerError
 from fernwood.run.stopping import Stopped, stop_if_asked
 
 if TYPE_CHECKING:
@@ -24,7 +25,10 @@ _SHARE_FOR_CHECKPOINTS = 0.02
 
 
 class SearchProgress(NamedTuple):
-    """How far a search is: `done` of `total` draws, columns found, and columns examined at least once of all."""
+    """How far a search is: `done` of `total` draws, columns found, and columns examined at least once of all.
+
+    `said` is for people, in place of what the numbers say.
+    """
 
     stage: str
     done: int
@@ -33,11 +37,12 @@ class SearchProgress(NamedTuple):
     found: int
     examined: int
     columns: int
+    said: str = ""
 
     @property
     def detail(self) -> str:
         """What is found, for people."""
-        return f"{self.found:,} found, {self.examined:,} of {self.columns:,} columns examined"
+        return self.said or f"{self.found:,} found, {self.examined:,} of {self.columns:,} columns examined"
 
 
 SearchProgressCallback: TypeAlias = "Callable[[SearchProgress], None]"
@@ -92,6 +97,9 @@ def drive(
     except (KeyboardInterrupt, Stopped) as stop:
         kept.keep(state)
         return Outcome(state, stop)
+    except LearnerError:
+        kept.keep(state)  # what was done before is not lost
+        raise
     kept.keep(state)
     return Outcome(state, None)
 

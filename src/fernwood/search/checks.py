@@ -20,7 +20,7 @@ _FEWEST_ROWS = 4
 _FEWEST_COLUMNS = 2
 
 
-def check_table(store: Store) -> Target:
+def check_table(store: Store, least_columns: int = _FEWEST_COLUMNS) -> Target:
     """The target of a store that can be searched; otherwise one sentence about what it lacks.
 
     Examples
@@ -34,10 +34,10 @@ def check_table(store: Store) -> Target:
         raise TargetError("the store has no target; make it with one (fernwood ingest --target)")
     check_rows(store.n_rows)
     n_usable = int(np.count_nonzero(store.usable))
-    if n_usable < _FEWEST_COLUMNS:
+    if n_usable < least_columns:
         raise SourceError(
             f"{n_usable} of n_features = {store.n_columns} columns are usable, the others being constant or all "
-            f"missing; a search needs at least {_FEWEST_COLUMNS}"
+            f"missing; a search needs at least {least_columns}"
         )
     counted = target.values if store.weights is None else target.values[store.weights > 0]
     if target.task == "classification":

@@ -1,8 +1,7 @@
 """Importances of columns beside their shadows, from any scikit-learn estimator.
 
-An estimator takes a table of numbers, so the columns that take part and their shadows are laid out in memory: four
-bytes a cell. Values are those of the store: numbers of which a column has more than 255 are the middles of their bins,
-categories are the numbers of their codes, and missing values are NaN.
+An estimator takes a table of numbers, so the columns that take part and their shadows are laid out in memory, with the
+values that `fernwood.search.decoding` has.
 """
 
 from __future__ import annotations
@@ -12,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fernwood import seeds
-from fernwood.budget import shown_size
-from fernwood.errors import BudgetError, ParameterError
+from fernwood.errors import ParameterError
 from fernwood.learner.rows import RowSampling
+from fernwood.search.checks import check_table
 from fernwood.search.dealing import Dealer
+from fernwood.search.decoding import code_values
 from fernwood.search.forests import usual_trees
 
 if TYPE_CHECKING:
@@ -24,32 +24,13 @@ if TYPE_CHECKING:
     from fernwood.search.boruta import BorutaSettings
     from fernwood.store.base import Store
 
-__all__ = ["Estimates", "check_budget"]
+__all__ = ["Estimates"]
 
 # Addresses below the seed, beside those of `search.fitting` and `search.forests`.
 _MODEL, _ROWS = 8, 9
 
 _GROWN = 0.7
 _REPEATS = 5
-
-
-def check_budget(n_rows: int, n_columns: int, n_shadows: int, budget: int | None, held: int) -> None:
-    """Refuse a table that cannot be laid out for an estimator inside a budget.
-
-    Examples
-    --------
-    >>> check_budget(100, 1000, 1, 10**8, 0)
-    """
-    cells = n_rows * n_columns * (1 + n_shadows)
-    # The codes, the table, one more of it that estimators make, and what the codes of every column stand for.
-    least = held + 9 * cells + 4 * 256 * n_columns
-    if budget is not None and least > budget:
-        raise BudgetError(
-            f"a memory budget of {shown_size(budget)} is too small to lay out {n_columns:,} columns of {n_rows:,} rows "
-            f"and their shadows for an estimator; at least {shown_size(least)} would do, and our own trees "
-            "(estimator=None) need less",
-            least,
-        )
 
 
 class Estimates:
@@ -78,8 +59,8 @@ class Estimates:
         if store.groups is not None:
             self._groups = np.unique(store.groups[self._counted], return_inverse=True)[1].astype(np.int32)
         self._deal = Dealer(seed, groups=self._groups)
-        self._values = np.stack([_values_of(store, int(i)) for i in ids])
-        self._y = _target_of(store)[self._counted]
+        self._values = np.stack([code_values(store, int(i)) for i in ids])
+        self._y = np.asarray(check_table(store).values)[self._counted]
 
     def __call__(
         self, columns: NDArray[np.int64], iteration: int, n_shadows: int, first_shadow: int
@@ -143,21 +124,3 @@ class Estimates:
             model, table[drawn.left_out], self._y[drawn.left_out], n_repeats=_REPEATS, random_state=number
         )
         return np.asarray(lost.importances_mean, np.float64)
-
-
-def _values_of(store: Store, position: int) -> NDArray[np.float32]:
-    """What the codes of a column stand for, as numbers; NaN for those that no row has."""
-    out = np.full(256, np.nan, np.float32)
-    codes, values = store.read([position])[0], store.column(position)
-    if values.dtype.kind in "MO":  # dates and categories keep their order and their numbers
-        known = codes != 255
-        out[codes[known]] = codes[known]
-    else:
-        out[codes] = values
-    return out
-
-
-def _target_of(store: Store) -> NDArray[Any]:
-    if store.target is None:
-        raise ParameterError("the store has no target; make it with one")
-    return np.asarray(store.target.values)

@@ -14,7 +14,8 @@ from fernwood.run.driving import drive
 from fernwood.run.plan import plan_draws
 from fernwood.search.boruta import BorutaLoop, FixedShadowsLoop, most_shadows
 from fernwood.search.checks import check_table
-from fernwood.search.estimating import Estimates, check_budget
+from fernwood.search.decoding import check_layout
+from fernwood.search.estimating import Estimates
 from fernwood.search.fern_fitting import fern_bytes
 from fernwood.search.forests import FernForests, Forests, Growing, block_width, usual_ferns
 from fernwood.search.selection import Selection
@@ -116,7 +117,8 @@ def _importances(
 ) -> Importances:
     n_shadows = most_shadows(len(ids), settings.correction)
     if settings.estimator is not None:
-        check_budget(store.n_rows, len(ids), n_shadows, memory, held)
+        way_out = ", and our own trees (estimator=None) need less"
+        check_layout(store.n_rows, len(ids), memory, held, n_shadows=n_shadows, way_out=way_out)
         ensure_compiled("trees")
         return Estimates(store, ids, settings, seed)
     width = block_width(store.n_rows, len(ids), n_shadows)

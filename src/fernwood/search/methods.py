@@ -6,7 +6,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fernwood.errors import ParameterError, shown
 from fernwood.search.boruta import BorutaSettings
+from fernwood.search.eliminating import select_by_elimination
+from fernwood.search.elimination import EliminationSettings
 from fernwood.search.ferns import FernSettings
+from fernwood.search.filter import FilterSettings, select_by_filter
 from fernwood.search.iterating import select_by_boruta
 from fernwood.search.rolling import select_by_snowball
 from fernwood.search.scanning import select_by_ferns
@@ -20,10 +23,13 @@ if TYPE_CHECKING:
 
 __all__ = ["Settings", "select", "settings_of"]
 
-Settings: TypeAlias = SnowballSettings | SubspaceSettings | FernSettings | BorutaSettings
+Settings: TypeAlias = (
+    SnowballSettings | SubspaceSettings | FernSettings | BorutaSettings | EliminationSettings | FilterSettings
+)
 
 _SETTINGS: dict[str, type[Settings]] = {
-    kind.method: kind for kind in (SnowballSettings, SubspaceSettings, FernSettings, BorutaSettings)
+    kind.method: kind
+    for kind in (SnowballSettings, SubspaceSettings, FernSettings, BorutaSettings, EliminationSettings, FilterSettings)
 }
 
 
@@ -48,6 +54,10 @@ def select(store: Store, settings: Settings, seed: int, **how: Any) -> Selection
         return select_by_snowball(store, settings, seed, **how)
     if isinstance(settings, BorutaSettings):
         return select_by_boruta(store, settings, seed, **how)
+    if isinstance(settings, EliminationSettings):
+        return select_by_elimination(store, settings, seed, **how)
+    if isinstance(settings, FilterSettings):
+        return select_by_filter(store, settings, seed, **how)
     if isinstance(settings, FernSettings):
         return select_by_ferns(store, settings, seed, **how)
     return select_by_subspaces(store, settings, seed, **how)

@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["plain_value", "plain_weights", "with_weights"]
+__all__ = ["plain_text", "plain_value", "plain_weights", "with_weights"]
 
 
 def plain_value(value: Any) -> Any:
@@ -36,3 +36,17 @@ def with_weights(entries: dict[str, Any]) -> dict[str, Any]:
     if isinstance(given.get("class_weight"), list):
         given["class_weight"] = dict(given["class_weight"])
     return given
+
+
+def plain_text(value: Any) -> Any:
+    """A plain value as it is; anything else as text without an address in memory.
+
+    Examples
+    --------
+    >>> plain_text(5), plain_text(len)
+    (5, 'len()')
+    """
+    if value is None or isinstance(value, (str, int, float)):
+        return value
+    text = getattr(value, "__qualname__", None) or repr(value)
+    return f"{type(value).__name__} object" if " at 0x" in text else text + ("()" if callable(value) else "")

@@ -62,13 +62,23 @@ class SearchSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         """
         settings = self._settings()
         seed = seeds.entropy(self.random_state)
+        store = fit_store(self, X, y, sample_weight=sample_weight, groups=groups, task=self.task, memory=self.memory)
+        return self._search(settings, seed, store, held=0 if store is X else store.n_bytes)
+
+    def _search(
+        self, settings: Settings, seed: int, store: Store, held: int, *, marks: dict[str, str] | None = None, **how: Any
+    ) -> Self:
+        """Run the search that the settings are for and keep what it finds.
+
+        `marks` stand in the manifest for what the answer depends on beside settings and data; `how` goes to the search.
+        """
         threads = n_threads(self.n_jobs)
         budget = None if self.memory is None else parse_size(self.memory)
-        store = fit_store(self, X, y, sample_weight=sample_weight, groups=groups, task=self.task, memory=self.memory)
         with ExitStack() as stack:
             directory = None
             if self.run_dir is not None:
-                manifest = RunManifest(settings.method, settings.to_json(), seed, store.fingerprint, store="")
+                parameters = {**settings.to_json(), **(marks or {})}
+                manifest = RunManifest(settings.method, parameters, seed, store.fingerprint, store="")
                 directory = RunDirectory.of_memory(Path(self.run_dir), manifest)
                 stack.enter_context(directory.working())
             result, stopped_by = select(
@@ -77,9 +87,10 @@ class SearchSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
                 seed,
                 n_threads=threads,
                 memory=budget,
-                held=0 if store is X else store.n_bytes,
+                held=held,
                 directory=directory,
                 progress=self._progress(stack),
+                **how,
             )
         self._keep(result)
         if stopped_by is not None:

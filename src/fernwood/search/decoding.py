@@ -1,0 +1,77 @@
+"""A store as a table of numbers, for learners that take no store: four bytes a cell.
+
+Numbers of which a column has more than 255 are the middles of their bins, categories and dates are the numbers of their
+codes, and missing values are NaN.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fernwood.budget import shown_size
+from fernwood.errors import BudgetError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from fernwood.store.base import Store
+
+__all__ = ["check_layout", "code_values", "decoded"]
+
+
+def check_layout(
+    n_rows: int, n_columns: int, budget: int | None, held: int, *, n_shadows: int = 0, way_out: str = ""
+) -> None:
+    """Refuse a table that cannot be laid out for an estimator inside a budget.
+
+    Examples
+    --------
+    >>> check_layout(100, 1000, 10**8, 0)
+    """
+    cells = n_rows * n_columns * (1 + n_shadows)
+    # The codes, the table, one more of it that estimators make, and what the codes of every column stand for.
+    least = held + 9 * cells + 4 * 256 * n_columns
+    if budget is not None and least > budget:
+        shadows = " and their shadows" if n_shadows else ""
+        raise BudgetError(
+            f"a memory budget of {shown_size(budget)} is too small to lay out {n_columns:,} columns of {n_rows:,} rows"
+            f"{shadows} for an estimator; at least {shown_size(least)} would do{way_out}",
+            least,
+        )
+
+
+def code_values(store: Store, position: int) -> NDArray[np.float32]:
+    """What the codes of a column stand for, as numbers; NaN for those that no row has.
+
+    Examples
+    --------
+    >>> import fernwood
+    >>> code_values(fernwood.ingest(np.array([[1.5, 0.0], [2.5, 1.0]])), 0)[:3]
+    array([1.5, 2.5, nan], dtype=float32)
+    """
+    out = np.full(256, np.nan, np.float32)
+    codes, values = store.read([position])[0], store.column(position)
+    if values.dtype.kind in "MO":  # dates and categories keep their order and their numbers
+        known = codes != 255
+        out[codes[known]] = codes[known]
+    else:
+        out[codes] = values
+    return out
+
+
+def decoded(store: Store, ids: NDArray[np.int64]) -> NDArray[np.float32]:
+    """Columns of a store as a table of numbers, a row each; a column lies in one piece.
+
+    Examples
+    --------
+    >>> import fernwood
+    >>> decoded(fernwood.ingest(np.array([[1.5, 0.0], [2.5, 1.0]])), np.array([1, 0]))
+    array([[0. , 1.5],
+           [1. , 2.5]], dtype=float32)
+    """
+    table = np.empty((len(ids), store.n_rows), np.float32)
+    for place, position in enumerate(ids.tolist()):
+        table[place] = code_values(store, position)[store.read([position])[0]]
+    return table.T
