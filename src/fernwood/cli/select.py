@@ -14,7 +14,7 @@ from fernwood.cli import app
 from fernwood.cli.ingest import ingest_table
 from fernwood.cli.options import settings_from
 from fernwood.cli.searching import SearchCommand
-from fernwood.errors import ParameterError, StoreError, shown
+from fernwood.errors import ParameterError, StoreError, printable, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -247,6 +247,9 @@ def select_command(
 def resume_command(
     run: Annotated[Path, typer.Argument(help="The directory of a run.")],
     store: Annotated[Path | None, typer.Option(help="Where the run's store is now, if it was moved.")] = None,
+    estimator: Annotated[
+        str, typer.Option(help="Of a run with --estimator module:Class, the same again: its code runs.")
+    ] = "",
     memory: Annotated[str, _MEMORY] = "",
     jobs: Annotated[int, _JOBS] = 0,
     quiet: Annotated[bool, _QUIET] = False,
@@ -261,6 +264,13 @@ def resume_command(
     from fernwood.store import open_store
 
     directory = RunDirectory.open(run)
+    named = directory.manifest.parameters.get("estimator")
+    if isinstance(named, str) and ":" in named and named != estimator:
+        # A run directory may come from anywhere; it does not decide what code is imported.
+        raise ParameterError(
+            f"{shown(run.name)} calls the learner {shown(named)}, whose code would run; allow it with "
+            f"--estimator {printable(named)}"
+        )
     settings = settings_of(directory.manifest.method, directory.manifest.parameters)
     path = store or directory.store_path
     with open_store(path) as opened:
