@@ -87,6 +87,24 @@ def ferns_noise(bench: Bench) -> Outcome:
     }
 
 
+def ferns_learners(bench: Bench) -> Outcome:
+    """Ferns as the learner of random subspaces and of Boruta: real Madelon, iris among noise, and noise."""
+    told = {
+        f"{problem}_{way}": _found(bench, problem, "shadow", n_seeds, way)
+        for problem, n_seeds, ways in (
+            ("madelon", 5, ("subspace", "boruta", "fixed-shadows")),
+            ("iri2", 5, ("subspace", "boruta", "fixed-shadows")),
+            ("noise-300", 20, ("subspace", "fixed-shadows")),
+        )
+        for way in ways
+    }
+    return _named(told), {
+        f"{which}: others ≤ 0.1, mean share": of["others_share"] <= 0.1
+        for which, of in told.items()
+        if not which.endswith("boruta")
+    }
+
+
 FERN_CASES = {
     "ferns-speed": ferns_speed,
     "ferns-threads": ferns_threads,
@@ -94,4 +112,5 @@ FERN_CASES = {
     "ferns-iris": ferns_iris,
     "ferns-null": ferns_null,
     "ferns-noise": ferns_noise,
+    "ferns-learners": ferns_learners,
 }

@@ -1,6 +1,9 @@
-"""What `FernSelector` finds in tables with a known answer, over seeds. Prints JSON.
+"""What ferns find in tables with a known answer, over seeds. Prints JSON.
 
-python ferns_found.py PROBLEM RULE sequential|blind FIRST_SEED N_SEEDS [SCANS]
+python ferns_found.py PROBLEM RULE WAY FIRST_SEED N_SEEDS [SCANS]
+
+WAY is `sequential` or `blind`, of `FernSelector`; `subspace`, ferns as the learner of `SubspaceSelector`; `boruta` or
+`fixed-shadows`, ferns as the learner of `BorutaSelector`, whose rule is its own.
 """
 
 import json
@@ -63,9 +66,13 @@ warnings.simplefilter("ignore", FernwoodWarning)
 tally = Tally()
 for seed in range(first, first + n_seeds):
     x, y, relevant, _ = PROBLEMS[problem](np.random.default_rng(seed))
-    selector = fernwood.FernSelector(
-        scans=scans, rule=rule, sequential=way == "sequential", n_jobs=2, random_state=seed
-    )
+    how = {"n_jobs": 2, "random_state": seed}
+    if way == "subspace":
+        selector = fernwood.SubspaceSelector(learner="ferns", rule=rule, **how)
+    elif way in ("boruta", "fixed-shadows"):
+        selector = fernwood.BorutaSelector(learner="ferns", correction=None if way == "boruta" else way, **how)
+    else:
+        selector = fernwood.FernSelector(scans=scans, rule=rule, sequential=way == "sequential", **how)
     started = time.perf_counter()
     selector.fit(x, y)
     taken = set(np.flatnonzero(selector.support_).tolist())
