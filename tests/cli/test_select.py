@@ -57,8 +57,10 @@ def test_from_a_table_to_an_export(run: Any, table: Path, tmp_path: Path) -> Non
     assert "of 32 columns, for the target 'sick' (classification, 120 rows)" in done.out
     assert "40 draws of 10 columns" in done.out
     assert sorted(p.name for p in (tmp_path / "r").iterdir()) == [
+        "checkpoint-before.npz",
         "checkpoint.npz",
         "decisions.parquet",
+        "events.jsonl",
         "result.json",
         "run.json",
         "table.fern",
@@ -247,10 +249,15 @@ def test_stopped_and_resumed_is_as_in_one_go(run: Any, table: Path, tmp_path: Pa
     long = ("--method", "subspace", "--rule", "probe", "--draws", 6000, "--q", 10, "--trees", 2, "--seed", 3)
     process = start(tmp_path, "select", "s.fern", "--out", "r", *long)
     wait_for(tmp_path / "r" / "checkpoint.npz", process)
+    assert "r: a process works on it (subspace)\nsearching: " in run("status", "r").out
     process.send_signal(number)
     out, err = process.communicate(timeout=60)
     assert process.returncode == 3, err
     assert "fernwood: stopped after" in err
+    stands = run("status", "r").out
+    assert "r: stopped before its end (subspace)" in stands
+    assert "of 6,000 draws)" in stands
+    assert "go on with: fernwood resume r" in stands
     assert "of 6,000 draws; go on with: fernwood resume r" in err
     assert "confirmed and" in out  # the best answer so far
     early = run("export", "r", "--to", "csv")
@@ -271,6 +278,7 @@ def test_killed_and_resumed_is_as_in_one_go(run: Any, table: Path, tmp_path: Pat
     wait_for(tmp_path / "r" / "checkpoint.npz", process)
     process.kill()
     process.communicate()
+    assert "r: its process ended without a word (subspace)" in run("status", "r").out
     assert run("export", "r", "--to", "csv").code == 2  # no result yet, in one sentence
     assert run("resume", "r", "--quiet").code == 0
     run("select", "s.fern", "--out", "whole", "--quiet", *long)
@@ -297,6 +305,8 @@ def test_a_finished_run_resumes_to_itself(run: Any, table: Path) -> None:
     first = run("select", table.name, "--target", "sick", "--out", "r", "--json", *QUICK)
     again = run("resume", "r", "--json")
     assert again.code == 0
+    assert json.loads(run("status", "r", "--json").out)["state"] == "done"
+    assert "decisions for all columns: fernwood export r --to csv" in run("status", "r").out
     one, two = json.loads(first.out), json.loads(again.out)
     assert {**one, "machine": 0} == {**two, "machine": 0}
 

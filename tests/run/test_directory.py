@@ -17,7 +17,7 @@ import pytest
 
 from fernwood.errors import FernwoodWarning, ParameterError, StoreError
 from fernwood.relevance import ImportanceRule
-from fernwood.run.directory import CHECKPOINT_NAME, MANIFEST_NAME, RunDirectory, RunManifest
+from fernwood.run.directory import BEFORE_NAME, CHECKPOINT_NAME, MANIFEST_NAME, RunDirectory, RunManifest
 from fernwood.run.driving import SearchProgress
 from fernwood.sealed import seal
 from fernwood.search.selecting import SubspaceLoop
@@ -242,7 +242,7 @@ def test_a_checkpoint_comes_back(tmp_path: Path) -> None:
     for count in (1, 2):
         run.save_checkpoint({"state": np.full(4, count)})
         assert run.last_state(Counting()).tolist() == [count] * 4
-    assert names(run.path) == [CHECKPOINT_NAME, MANIFEST_NAME]
+    assert names(run.path) == [BEFORE_NAME, CHECKPOINT_NAME, MANIFEST_NAME]
 
 
 def test_any_damaged_byte_of_a_checkpoint_is_noticed_or_harmless(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ import numpy as np
 
 from fernwood.errors import FernwoodWarning, ParameterError, StoreError, shown
 from fernwood.files import appearing_directory, locked, replaced_file
+from fernwood.run.events import EVENTS_NAME, EventLog
 from fernwood.sealed import digest, is_intact, seal
 from fernwood.version import __version__
 
@@ -35,7 +36,8 @@ __all__ = ["STORE_NAME", "RunDirectory", "RunManifest", "versions"]
 
 State = TypeVar("State")
 
-MANIFEST_NAME, CHECKPOINT_NAME, STORE_NAME = "run.json", "checkpoint.npz", "table.fern"
+MANIFEST_NAME, STORE_NAME = "run.json", "table.fern"
+CHECKPOINT_NAME, BEFORE_NAME = "checkpoint.npz", "checkpoint-before.npz"
 _FORMAT, _VERSION = "fernwood run", 1
 _SEAL = "run"
 _DAMAGE = (
@@ -93,11 +95,17 @@ class RunDirectory:
     ----------
     path
     manifest
+
+    Attributes
+    ----------
+    path, manifest
+    events : EventLog; what the run says while it works
     """
 
     def __init__(self, path: Path, manifest: RunManifest) -> None:
         self.path = path
         self.manifest = manifest
+        self.events = EventLog(path / EVENTS_NAME)
 
     @classmethod
     @contextmanager
@@ -180,16 +188,26 @@ class RunDirectory:
                         FernwoodWarning,
                         stacklevel=4,
                     )
-            yield
+            self.events.say("started")
+            try:
+                yield
+            except BaseException as error:
+                self.events.say("failed", why=str(error) or type(error).__name__)
+                raise
+            self.events.say("ended")
 
     # Checkpoints ---------------------------------------------------------------------------------------------------
 
     def save_checkpoint(self, arrays: Mapping[str, NDArray[np.generic]]) -> None:
-        """Write a checkpoint in place of the last one, which stays where that fails."""
+        """Write a checkpoint; the last one stays beside it, in case that a disk loses what it said was written."""
+        path = self.path / CHECKPOINT_NAME
         try:
-            with replaced_file(self.path / CHECKPOINT_NAME) as file:
+            with replaced_file(path) as file:
                 belongs = np.frombuffer(self._belongs.encode(), np.uint8)
                 np.savez(file, **{_SEAL: belongs}, **arrays)  # type: ignore[arg-type]
+                file.close()  # whole, and on the disk
+                if path.is_file():
+                    path.replace(self.path / BEFORE_NAME)
         except OSError as error:
             raise StoreError(
                 f"the checkpoint of {shown(self.path.name)} cannot be written: {error.strerror or error}; mend that "
@@ -197,23 +215,35 @@ class RunDirectory:
             ) from error
 
     def last_state(self, loop: Loop[State]) -> State:
-        """The state of the last checkpoint, or the first one where there is none."""
-        path = self.path / CHECKPOINT_NAME
-        if not path.is_file():
+        """The state of the last checkpoint, or of the one before where that is damaged; the first one without any."""
+        kept = [path for name in (CHECKPOINT_NAME, BEFORE_NAME) if (path := self.path / name).is_file()]
+        if not kept:
             return loop.start()
         where = shown(self.path.name)
-        try:
-            with path.open("rb") as file, np.load(file, allow_pickle=False) as parts:
-                arrays = {name: parts[name] for name in parts.files}
-            belongs = arrays.pop(_SEAL).tobytes().decode()
-            state = loop.unpack(arrays) if belongs == self._belongs else None
-        except _DAMAGE as error:
-            raise StoreError(
-                f"the checkpoint of {where} is damaged; remove {CHECKPOINT_NAME} from it to begin again"
-            ) from error
-        if state is None:
-            raise StoreError(f"the checkpoint in {where} belongs to another run; remove {CHECKPOINT_NAME} from it")
-        return state
+        for path in kept:
+            try:
+                state = self._state(path, loop)
+            except _DAMAGE as error:
+                damage = error
+                continue
+            if state is None:
+                raise StoreError(f"the checkpoint in {where} belongs to another run; remove {path.name} from it")
+            if path.name == BEFORE_NAME:
+                warnings.warn(
+                    f"the last checkpoint of {where} is damaged or missing; the run goes on from the one before",
+                    FernwoodWarning,
+                    stacklevel=2,
+                )
+            return state
+        names = " and ".join(path.name for path in kept)
+        raise StoreError(f"the checkpoint of {where} is damaged; remove {names} from it to begin again") from damage
+
+    def _state(self, path: Path, loop: Loop[State]) -> State | None:
+        """The state in a checkpoint; None if it is another run's."""
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as parts:
+            arrays = {name: parts[name] for name in parts.files}
+        belongs = arrays.pop(_SEAL).tobytes().decode()
+        return loop.unpack(arrays) if belongs == self._belongs else None
 
     @property
     def _belongs(self) -> str:

@@ -85,8 +85,14 @@ def drive(
     checkpoints are written depends on what they cost, which changes nothing but what a crash makes us do again.
     """
     state = loop.start() if directory is None else directory.last_state(loop)
-    tell = progress or _silent
     kept = _Keeper(loop, directory)
+
+    def tell(now: SearchProgress) -> None:
+        if directory is not None:
+            directory.events.progress(now)
+        if progress is not None:
+            progress(now)
+
     try:
         tell(now := loop.progress(state))
         while now.done < now.total:
@@ -96,6 +102,9 @@ def drive(
             stop_if_asked()
     except (KeyboardInterrupt, Stopped) as stop:
         kept.keep(state)
+        if directory is not None:
+            directory.events.progress(loop.progress(state))
+            directory.events.say("stopped", by=type(stop).__name__)
         return Outcome(state, stop)
     except LearnerError:
         kept.keep(state)  # what was done before is not lost
@@ -123,7 +132,3 @@ class _Keeper(Generic[State]):
         self._directory.save_checkpoint(self._loop.pack(state))
         ended = time.monotonic()
         self._next = ended + max(_LEAST_SECONDS, (ended - started) / _SHARE_FOR_CHECKPOINTS)
-
-
-def _silent(_: SearchProgress) -> None:
-    pass

@@ -1,0 +1,64 @@
+"""``fernwood status``: how a run stands, from any terminal."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from fernwood.budget import shown_size
+from fernwood.cli import app
+from fernwood.cli.lean import keep_pandas_out
+from fernwood.errors import printable
+
+if TYPE_CHECKING:
+    from fernwood.run.standing import Standing
+
+
+@app.command("status")
+def status_command(
+    run: Annotated[Path, typer.Argument(help="The directory of a run.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead.")] = False,
+) -> None:
+    """Say how a run stands, while it works or after: nothing in it is touched.
+
+    Example: fernwood status genes.run
+    """
+    from fernwood.run.standing import standing
+
+    keep_pandas_out()
+    stands = standing(run)
+    if as_json:
+        typer.echo(json.dumps(stands.to_json(), indent=1))
+        return
+    where = printable(str(run))
+    typer.echo(f"{where}: {_STATES[stands.state]} ({stands.method})")
+    if stands.stage:
+        typer.echo(f"{stands.stage}: {_how_far(stands)}, {printable(stands.detail)}")
+    if stands.seconds_silent is not None:
+        typer.echo(
+            f"last sign {stands.seconds_silent:,.0f} s ago; memory {shown_size(stands.resident)}, "
+            f"at its peak {shown_size(stands.peak)}"
+        )
+    if stands.why:
+        typer.echo(f"it said: {printable(stands.why)}")
+    if stands.state == "done":
+        typer.echo(f"decisions for all columns: fernwood export {where} --to csv")
+    elif stands.state != "working":
+        typer.echo(f"go on with: fernwood resume {where}")
+
+
+_STATES = {
+    "working": "a process works on it",
+    "done": "done",
+    "stopped": "stopped before its end",
+    "failed": "ended with an error",
+    "gone": "its process ended without a word",
+}
+
+
+def _how_far(stands: Standing) -> str:
+    share = f"{100 * stands.done / max(stands.total, 1):.0f} % ({stands.done:,} of {stands.total:,} {stands.unit})"
+    return share if stands.seconds_left is None else f"{share}, about {stands.seconds_left:,.0f} s left"

@@ -1,0 +1,93 @@
+"""What a run says of itself while it works: one line of JSON at a time, appended, for anyone who looks on.
+
+Lines carry the time of day, which people read; nothing is decided by it. A reader takes the last whole line: one that a
+crash cut short is passed over.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from fernwood.budget import peak_resident, resident
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from fernwood.run.driving import SearchProgress
+
+__all__ = ["EVENTS_NAME", "EventLog", "last_events"]
+
+EVENTS_NAME = "events.jsonl"
+_LEAST_SECONDS = 1.0
+_TAIL = 65_536
+
+
+class EventLog:
+    """Appends events to a file; progress at most once a second, whatever a search calls it with.
+
+    Parameters
+    ----------
+    path
+        Lines of earlier processes stay.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._next = 0.0
+        self._stage = ""
+
+    def say(self, event: str, **about: Any) -> None:
+        """Append an event; a disk that cannot take it does not stop a run."""
+        self._stage = ""  # after anything else, progress is said at once
+        now = resident()
+        line = {
+            "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
+            "process": os.getpid(),
+            "event": event,
+            **about,
+            "resident": now,
+            "peak": max(now, peak_resident()),  # the kernel brings the peak up to date a little later
+        }
+        try:
+            # One write of a whole line in append mode: lines of two processes never mix.
+            descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o666)
+            try:
+                os.write(descriptor, json.dumps(line).encode() + b"\n")
+            finally:
+                os.close(descriptor)
+        except OSError:
+            return
+
+    def progress(self, progress: SearchProgress) -> None:
+        """Say how far a search is, if it has not been said just now."""
+        now = time.monotonic()
+        ends = progress.done >= progress.total
+        if progress.stage == self._stage and now < self._next and not ends:
+            return
+        self.say("progress", **progress._asdict(), detail=progress.detail)
+        self._stage, self._next = progress.stage, now + _LEAST_SECONDS
+
+
+def last_events(path: Path, n: int = 1) -> list[dict[str, Any]]:
+    """The last whole events of a file, oldest first; none where there is no file."""
+    if not path.is_file():
+        return []
+    with path.open("rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(size - _TAIL, 0))
+        lines = file.read().split(b"\n")
+    found: list[dict[str, Any]] = []
+    for line in reversed(lines):
+        if len(found) == n:
+            break
+        try:
+            event = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(event, dict) and "event" in event:
+            found.append(event)
+    return found[::-1]

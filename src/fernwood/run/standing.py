@@ -1,0 +1,105 @@
+"""How a run stands, seen from outside: whether a process works on it, how far it is, and what to do next."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Literal
+
+from fernwood.files import locked
+from fernwood.result import SUMMARY_NAME, load_result
+from fernwood.run.directory import RunDirectory
+from fernwood.run.events import EVENTS_NAME, last_events
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["Standing", "standing"]
+
+_LOOKED_AT = 200
+_FEWEST = 2
+"""Signs of progress in one stage that a rate is told from."""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What can be said of a run without touching it.
+
+    Attributes
+    ----------
+    state : "working", "done", "stopped" (by a signal), "failed", or "gone": its process ended without a word
+    method : of the search
+    stage, done, total, unit, detail : how far it is, from its last sign of progress
+    seconds_left : at the rate of the last signs; None where nothing can be said
+    seconds_silent : since its last sign; not below 0, whatever the clock did
+    resident, peak : bytes of its process at that time
+    why : what a failed run said
+    """
+
+    state: Literal["working", "done", "stopped", "failed", "gone"]
+    method: str
+    stage: str = ""
+    done: int = 0
+    total: int = 0
+    unit: str = ""
+    detail: str = ""
+    seconds_left: float | None = None
+    seconds_silent: float | None = None
+    resident: int = 0
+    peak: int = 0
+    why: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values."""
+        return asdict(self)
+
+
+def standing(path: Path) -> Standing:
+    """How the run in a directory stands; nothing in it is changed."""
+    run = RunDirectory.open(path)
+    with locked(path) as alone:
+        works = not alone
+    events = last_events(path / EVENTS_NAME, _LOOKED_AT)
+    last = events[-1] if events else {}
+    signs = [event for event in events if event["event"] == "progress"]
+    how_far: dict[str, Any] = {}
+    if signs:
+        how_far = {name: signs[-1].get(name) for name in ("stage", "done", "total", "unit", "detail")}
+    return Standing(
+        state=_state(path, works, last),
+        method=run.manifest.method,
+        **how_far,
+        seconds_left=_seconds_left(signs) if works else None,
+        seconds_silent=_since(last.get("time")),
+        resident=last.get("resident", 0),
+        peak=last.get("peak", 0),
+        why=last.get("why", ""),
+    )
+
+
+def _state(path: Path, works: bool, last: dict[str, Any]) -> Literal["working", "done", "stopped", "failed", "gone"]:
+    if works:
+        return "working"
+    if (path / SUMMARY_NAME).is_file() and load_result(path).facts.finished:
+        return "done"
+    said = last.get("event")
+    if said == "failed":
+        return "failed"
+    return "stopped" if said in ("stopped", "ended") else "gone"
+
+
+def _seconds_left(signs: list[dict[str, Any]]) -> float | None:
+    """From the signs of the last stage, by the process that works now."""
+    same = [sign for sign in signs if (sign["stage"], sign["process"]) == (signs[-1]["stage"], signs[-1]["process"])]
+    if len(same) < _FEWEST:
+        return None
+    first, last = same[0], same[-1]
+    took = (datetime.fromisoformat(last["time"]) - datetime.fromisoformat(first["time"])).total_seconds()
+    made = last["done"] - first["done"]
+    return max(last["total"] - last["done"], 0) * took / made if made > 0 and took > 0 else None
+
+
+def _since(moment: str | None) -> float | None:
+    if moment is None:
+        return None
+    return max((datetime.now(UTC) - datetime.fromisoformat(moment)).total_seconds(), 0.0)
