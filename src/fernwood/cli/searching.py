@@ -139,8 +139,8 @@ class SearchCommand:
             effort = f"false discovery rate {facts.parameters['fdr']:g}, {result.median_draws:g} contexts a column"
         elif facts.method == "boruta":
             effort = f"{facts.n_draws:,} iterations, {result.median_draws:g} a column"
-        elif facts.method == "elimination":
-            errors = _errors_of(facts.elimination)
+        elif facts.method in ("elimination", "filter"):
+            errors = _errors_of(facts.elimination) if facts.elimination else ""
             effort = f"{facts.n_draws:,} calls of the learner{errors}, {result.median_draws:g} a column"
         else:
             what = "ferns " if facts.method == "ferns" else ""
@@ -199,6 +199,8 @@ def _errors_of(elimination: dict[str, Any]) -> str:
 
 
 def _headings(result: Result) -> list[str]:
+    if result.facts.method == "filter":
+        return ["gain ratio", "calls"]
     if result.facts.method == "elimination":
         return ["error rose by", "removals"]
     against = [f"above the {result.facts.against}"] if result.facts.against else []
