@@ -142,7 +142,8 @@ class RandomRemovals:
     def _failures(self, n: int, r: int, k: int) -> float:
         """E⁻(n, r, k), the failures to expect before a success; with r as large as n, of r = n − 1."""
         chance = 1 - (1 - success_chance(n, min(r, n - 1), k)) ** self._candidates
-        return (1 - chance) / chance if chance > 0 else float(n)
+        # Rounded, so that a count that reaches a whole number does so on every machine.
+        return round((1 - chance) / chance, 9) if chance > 0 else float(n)
 
     def _expected_calls(self, n: int, r: int) -> float:
         """Calls to expect until r columns are left, the failures among them."""
