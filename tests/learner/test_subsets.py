@@ -71,7 +71,7 @@ def test_weights_fit_and_score() -> None:
     expected = error(LogisticRegression(), X[kept], Y[kept], cv=inner)
     assert error(LogisticRegression(), cv=split, sample_weight=weights) == pytest.approx(expected)
     piped = make_pipeline(StandardScaler(), LogisticRegression())
-    assert error(piped, sample_weight=weights) != error(piped)
+    assert error(piped, sample_weight=np.where(Y, 9.0, 1.0)) != error(piped)
     with pytest.raises(ParameterError, match=r"sample_weight is given and KNeighborsClassifier.fit takes none"):
         error(KNeighborsClassifier(), sample_weight=weights)
 

@@ -35,12 +35,14 @@ class Tried(NamedTuple):
     harmless : whether the error stayed within the tolerance
     accepted : whether they are gone; of several harmless removals of one round only the best is
     n_left : columns that were left before
+    rise : by how much the error rose
     """
 
     columns: NDArray[np.int64]
     harmless: bool
     accepted: bool
     n_left: int
+    rise: float = 0.0
 
 
 class Removals(Protocol[Memory]):
