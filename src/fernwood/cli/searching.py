@@ -183,7 +183,7 @@ def _print_table(result: Result) -> None:
                 cells += [Text(beside), "" if row["group"] is None else f"group {row['group']}"]
             table.add_row(*first, *cells)
             continue
-        wins = [f"{100 * row['wins'] / row['draws']:.1f} %"] if result.facts.against else []
+        wins = [f"{100 * row['wins'] / max(row['draws'], 1):.1f} %"] if result.facts.against else []
         table.add_row(*first, f"{row['score']:.4f}", *wins, f"{row['draws']:,}")
     console = Console()
     console.print(table)
@@ -201,9 +201,9 @@ def _errors_of(elimination: dict[str, Any]) -> str:
 def _headings(result: Result) -> list[str]:
     if result.facts.method == "filter":
         return ["gain ratio", "calls"]
-    if result.facts.method == "elimination":
-        return ["error rose by", "removals"]
     against = [f"above the {result.facts.against}"] if result.facts.against else []
+    if result.facts.method == "elimination":
+        return ["error rose by", *against, "removals"]
     return ["importance", *against, result.facts.unit]
 
 

@@ -324,7 +324,10 @@ class EliminationLoop(Generic[Memory]):
         after = left if best < 0 else _without(left, removals[best])
         if best >= 0:
             removed_in[removals[best]] = state.n_calls + best
-        tried = [Tried(columns, harmless[i], i == best, n_left) for i, columns in enumerate(removals)]
+        tried = [
+            Tried(columns, harmless[i], i == best, n_left, errors[i] - state.error)
+            for i, columns in enumerate(removals)
+        ]
         memory = self._removals.heard(state.memory, tried, after)
         trace, estimate = state.trace, self._removals.estimate(memory, after)
         for i, columns in enumerate(removals):
