@@ -89,7 +89,7 @@ class SearchCommand:
 
         keep_pandas_out()
         if settings.method != "elimination":  # learners compile nothing of ours, or do it by themselves
-            family = settings.method if settings.method in ("snowball", "ferns") else "trees"
+            family = {"snowball": "snowball", "ferns": "ferns", "filter": "ratios"}.get(settings.method, "trees")
             ensure_compiled(family)
             load_family(family)
         # What is resident now (interpreter, libraries, compiled code) is part of what the user allows.

@@ -47,7 +47,7 @@ def _mark(family: str) -> Path | None:
 
 @cache
 def ensure_compiled(family: str) -> None:
-    """Compile a family of kernels, "text" or "trees", in a child process unless that was done before.
+    """Compile a family of kernels, see `families`, in a child process unless that was done before.
 
     A child that fails is no error: the kernels are then compiled where they are called.
     """

@@ -223,7 +223,7 @@ def select_by_filter(
     (True, 20)
     """
     check_table(store)
-    ensure_compiled("trees")
+    ensure_compiled("ratios")
     ids, ratios = rank_columns(store)
     n_tried = len(ids) if settings.max_columns is None else min(settings.max_columns, len(ids))
     places = ids
