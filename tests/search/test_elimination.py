@@ -190,7 +190,11 @@ def test_a_checkpoint_that_cannot_be(changes: dict[str, Any]) -> None:
         ("trace_left", packed["trace_left"][:-1]),
         ("trace_error", np.full(8, np.nan)),
     ]
-    wrong += [("group", packed["group"] - np.int32(9))] if not changes else [("bounds", packed["bounds"] + 99)]
+    wrong += (
+        [("memory_group", packed["memory_group"] - np.int32(9)), ("memory_rise", np.full(30, np.inf))]
+        if not changes
+        else [("memory_bounds", packed["memory_bounds"] + 99)]
+    )
     for name, array in wrong:
         with pytest.raises(ValueError, match=r"the checkpoint's|number of draws"):
             loop.unpack({**packed, name: array})

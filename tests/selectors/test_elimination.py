@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -219,12 +220,13 @@ def test_the_trace_is_kept_with_the_result(tmp_path: Path) -> None:
         "estimate",
         "held_out",
     ]
-    assert load_result(tmp_path).to_table().equals(fitted.result_.to_table())
+    assert load_result(tmp_path).to_table().to_pylist() == fitted.result_.to_table().to_pylist()
     axes = Figure().subplots()
     trace.plot(axes)
     assert [text.get_text() for text in axes.get_legend().get_texts()][-1] == "columns left"
+    other = replace(fitted.result_, facts=replace(fitted.result_.facts, method="boruta", elimination={}))
     with pytest.raises(ParameterError, match="the result is of 'boruta'; only an elimination has a trace"):
-        EliminationTrace.of(fernwood.BorutaSelector(max_iter=30, random_state=0).fit(X, Y).result_)
+        EliminationTrace.of(other)
 
 
 # Bad input ----------------------------------------------------------------------------------------------------------

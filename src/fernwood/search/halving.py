@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from fernwood import seeds
+from fernwood.search.checkpoints import check_like
 from fernwood.search.removals import DRAWS
 
 if TYPE_CHECKING:
@@ -174,9 +175,7 @@ class Halving:
 
     def unpack(self, arrays: dict[str, NDArray[Any]]) -> Suspicion:
         """The memory from a checkpoint."""
-        for name, like in self.start()._asdict().items():
-            if arrays[name].shape != like.shape or arrays[name].dtype != like.dtype:
-                raise ValueError(f"the checkpoint's {name} are of another shape or type")
+        check_like(arrays, self.start()._asdict())
         memory = Suspicion(**{name: arrays[name] for name in Suspicion._fields})
         if not np.isfinite(memory.rise).all() or memory.looks[0] < 0:
             raise ValueError("the checkpoint's looks cannot be")
