@@ -26,8 +26,13 @@ X = np.random.default_rng(0).standard_normal((150, 25))
 Y = (X[:, 3] + X[:, 7] + 0.5 * X[:, 20] > 0).astype(int)
 
 
+FAILURES = {
+    "check_sample_weight_equivalence_on_dense_data": "folds are of rows: a row that is repeated may be in two of them"
+}
+
+
 @pytest.mark.filterwarnings("ignore::fernwood.errors.FernwoodWarning")
-@parametrize_with_checks([FilterSelector(GaussianNB(), cv=2)])
+@parametrize_with_checks([FilterSelector(GaussianNB(), cv=2)], expected_failed_checks=lambda _: FAILURES)
 def test_scikit_learn_checks(estimator: object, check: object) -> None:
     check(estimator)
 

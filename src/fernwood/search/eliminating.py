@@ -81,7 +81,7 @@ def select_by_elimination(
         n_usable=len(ids),
         n_draws=state.n_calls,
         n_planned=loop.progress(state).total,
-        against="",
+        against="tolerance",
         seed=seed,
         parameters=settings.to_json(),
         advice=_ADVICE,

@@ -14,7 +14,7 @@ import numpy as np
 from fernwood.errors import ParameterError
 from fernwood.learner.settings import at_least, is_integer, one_of
 from fernwood.run.driving import SearchProgress
-from fernwood.search.checkpoints import whole_number
+from fernwood.search.checkpoints import check_like, whole_number
 from fernwood.search.halving import Halving
 from fernwood.search.learners import check_kept, check_learner
 from fernwood.search.plain import plain_text, plain_value
@@ -325,7 +325,10 @@ class EliminationLoop(Generic[Memory]):
         after = left if best < 0 else _without(left, removals[best])
         if best >= 0:
             removed_in[removals[best]] = state.n_calls + best
-        tried = [Tried(columns, harmless[i], i == best, n_left) for i, columns in enumerate(removals)]
+        tried = [
+            Tried(columns, harmless[i], i == best, n_left, errors[i] - state.error)
+            for i, columns in enumerate(removals)
+        ]
         memory = self._removals.heard(state.memory, tried, after)
         trace, estimate = state.trace, self._removals.estimate(memory, after)
         for i, columns in enumerate(removals):
@@ -363,7 +366,8 @@ class EliminationLoop(Generic[Memory]):
         """The state as named arrays."""
         columns = {name: getattr(state, name) for name in _COLUMN_ARRAYS}
         trace = {f"trace_{name}": array for name, array in state.trace._asdict().items()}
-        return {"error": np.array(state.error), **columns, **trace, **self._removals.pack(state.memory)}
+        memory = {f"memory_{name}": array for name, array in self._removals.pack(state.memory).items()}
+        return {"error": np.array(state.error), **columns, **trace, **memory}
 
     def unpack(self, arrays: Mapping[str, NDArray[Any]]) -> EliminationState[Memory]:
         """The state from a checkpoint."""
@@ -375,10 +379,7 @@ class EliminationLoop(Generic[Memory]):
             if array.shape != (n_calls,) or array.dtype != kind:
                 raise ValueError("the checkpoint's trace is of another shape or type")
         columns = {name: arrays[name] for name in _COLUMN_ARRAYS}
-        for name, array in columns.items():
-            like = getattr(blank, name)
-            if array.shape != like.shape or array.dtype != like.dtype:
-                raise ValueError(f"the checkpoint's {name} are of another shape or type")
+        check_like(columns, {name: getattr(blank, name) for name in columns})
         for name in ("removed_in", "alone_in"):
             whole_number(columns[name].max() + np.int64(1), n_calls)
         if not np.isfinite(trace.error).all() or (columns["failures"] > columns["tries"]).any():
@@ -387,7 +388,8 @@ class EliminationLoop(Generic[Memory]):
         error = float(accepted[-1]) if len(accepted) else np.nan
         if not np.array_equal(arrays["error"], error, equal_nan=True):
             raise ValueError("the checkpoint's errors do not add up")
-        return EliminationState(error, **columns, memory=self._removals.unpack(dict(arrays)), trace=trace)
+        kept = {name.removeprefix("memory_"): array for name, array in arrays.items() if name.startswith("memory_")}
+        return EliminationState(error, **columns, memory=self._removals.unpack(kept), trace=trace)
 
     def said(self, state: EliminationState[Memory]) -> list[str]:
         """What a reader should know about how it ended, in sentences."""
