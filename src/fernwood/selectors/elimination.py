@@ -14,6 +14,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.validation import column_or_1d
 
 from fernwood import seeds
+from fernwood.errors import ParameterError, shown
 from fernwood.estimator import fit_store, new_table
 from fernwood.learner.subsets import RowParams, evaluation_of
 from fernwood.sealed import digest
@@ -229,6 +230,10 @@ class EliminationSelector(SearchSelector):
         return router
 
     def _settings(self) -> EliminationSettings:
+        if isinstance(self.estimator, str):
+            raise ParameterError(
+                f"estimator is {shown(self.estimator)}; names are for the command line: give the estimator itself"
+            )
         return EliminationSettings(**{name: getattr(self, name) for name in _SETTINGS})
 
     def _keep(self, result: Result) -> None:
