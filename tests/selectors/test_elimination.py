@@ -254,6 +254,7 @@ def test_two_columns() -> None:
         ({"scoring": lambda *_: float("nan")}, "the score of GaussianNB with 24 columns is 'nan'"),
         ({"cost": lambda n: -n}, "M.n. must be a cost that does not fall"),
         ({"estimator": 7}, "estimator is '7', which is no scikit-learn estimator"),
+        ({"estimator": "tree"}, "estimator is 'tree'; names are for the command line: give the estimator itself"),
     ],
 )
 def test_refusals(wrong: dict[str, Any], sentence: str) -> None:

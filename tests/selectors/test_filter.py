@@ -114,6 +114,7 @@ class Fails(GaussianNB):
 def test_what_cannot_be() -> None:
     for changes, words in (
         ({"estimator": 5}, "estimator is '5', which is no scikit-learn estimator"),
+        ({"estimator": "tree"}, "estimator is 'tree'; names are for the command line: give the estimator itself"),
         ({"max_columns": 0}, "max_columns is 0; it must be an integer from 1 on, or None for all"),
         ({"cv": 200}, "cv is 200 and the table has 150 rows"),
         ({"scoring": "no such score"}, "scoring is 'no such score', which does not serve"),
