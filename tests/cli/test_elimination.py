@@ -39,7 +39,11 @@ def test_from_a_table_to_an_export(run: Any, table: Path, tmp_path: Path, estima
     assert rows["g3"]["decision"] == rows["g7"]["decision"] == "confirmed"
     assert rows["flat"]["decision"] == "unexamined"
     assert any(row["reason"].startswith("removed in call ") for row in rows.values()) or "no removal" in done.out
-    again = run("resume", "r", "--json")
+    if ":" in estimator:  # a run directory does not decide what code is imported
+        refused = run("resume", "r", "--json")
+        assert refused.code == 2
+        assert f"whose code would run; allow it with --estimator {estimator}" in refused.err
+    again = run("resume", "r", "--json", "--estimator", estimator)
     assert again.code == 0
     summary = json.loads(again.out)
     assert summary["unit"] == "calls"
@@ -69,8 +73,8 @@ def test_a_learner_that_fails_is_named_and_the_run_is_kept(run: Any, table: Path
         (("--estimator", "tree", "--r-min", "9", "--r-max", "3"), "r_min is 9 and r_max 3"),
         (("--estimator", "tree", "--cv", "151"), "cv is 151 and the table has 150 rows"),
         (("--estimator", "tree", "--scoring", "best"), "scoring is 'best', which does not serve"),
-        (("--estimator", "tree", "--fdr", "0.2"), "--fdr is 0.2 and elimination keeps no error rate"),
-        (("--estimator", "tree", "--depth", "3"), "--depth is for ferns"),
+        (("--estimator", "tree", "--fdr", "0.2"), "--fdr is for the snowball, random subspaces and ferns; add"),
+        (("--estimator", "tree", "--depth", "3"), "--depth is for random subspaces, ferns and Boruta; add"),
     ],
 )
 def test_refusals(run: Any, table: Path, options: tuple[str, ...], sentence: str) -> None:
@@ -84,7 +88,9 @@ def test_refusals(run: Any, table: Path, options: tuple[str, ...], sentence: str
 def test_options_of_elimination_are_for_it_alone(run: Any, table: Path) -> None:
     done = run("select", table.name, "--target", "sick", "--estimator", "tree")
     assert done.code == 2
-    assert "--estimator is for elimination; add --method elimination, or leave it out" in done.err
+    assert (
+        "--estimator is for elimination and the filter; add --method elimination or filter, or leave it out" in done.err
+    )
 
 
 def test_a_learner_of_classes_for_numbers(run: Any, table: Path) -> None:

@@ -48,7 +48,7 @@ def test_from_a_table_to_an_export_and_again(run: Any, table: Path) -> None:
             "--step is for elimination; add --method elimination, or leave it out",
         ),
         (["--estimator", "oak"], "estimator is 'oak'; give naive-bayes, tree"),
-        (["--estimator", "tree", "--fdr", "0.2"], "--fdr is 0.2 and filter keeps no error rate; leave it out"),
+        (["--estimator", "tree", "--fdr", "0.2"], "--fdr is for the snowball, random subspaces and ferns; add"),
         (["--estimator", "tree", "--cv", "500"], "cv is 500 and the table has 120 rows"),
     ],
 )
