@@ -315,3 +315,23 @@ def test_refusals(wrong: dict[str, Any], sentence: str) -> None:
 def test_more_relevant_columns_than_there_are() -> None:
     with pytest.raises(ParameterError, match="n_relevant is 30 of 30 usable columns, which leaves none to remove"):
         EliminationSettings("tree", n_relevant=30).removals(30, 0)
+
+
+@pytest.mark.parametrize(("baseline", "n_left"), [("last", 2), ("best", 29)])
+def test_small_rises_add_up_only_where_the_last_error_is_the_baseline(baseline: Any, n_left: int) -> None:
+    """Every column that goes costs 0.0015, less than the tolerance."""
+
+    class Sliding:
+        n_columns = 30
+
+        def __call__(self, columns: np.ndarray) -> float:
+            return 0.0015 * (30 - len(columns))
+
+    removals = EliminationSettings("tree", step=1).removals(30, 0)
+    state = drive(EliminationLoop(Sliding(), removals, 0.002, baseline=baseline)).state
+    assert np.count_nonzero(state.left) == n_left
+
+
+def test_a_baseline_that_is_not_known() -> None:
+    with pytest.raises(ParameterError, match="baseline is 'first'; it must be one of 'best', 'last'"):
+        EliminationSettings("tree", baseline="first")

@@ -55,7 +55,7 @@ _PARAMETERS: dict[str, dict[str, str]] = {
     "scoring": {"elimination": "scoring", "filter": "scoring"},
     **{
         name: {"elimination": name}
-        for name in ("n_relevant", "r_min", "r_max", "tolerance", "step", "search", "holdout")
+        for name in ("n_relevant", "r_min", "r_max", "tolerance", "baseline", "step", "search", "holdout")
     },
 }
 
