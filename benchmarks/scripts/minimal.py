@@ -1,7 +1,7 @@
 """Few columns that suffice, on real Madelon after the snowball: minimal.py FIRST_SEED N_SEEDS.
 
-Accuracy is scikit-learn's random forest in ten-fold cross-validation, five times over, on the 2000 training rows. Prints
-JSON; seconds are of the search and of the reduction together, without reading the table and without compiling.
+Accuracy is scikit-learn's random forest in ten-fold cross-validation, five times over, on the 2000 training rows.
+Prints JSON; seconds are of the search and of the reduction together, without reading the table and without compiling.
 """
 
 import json

@@ -397,7 +397,7 @@ def test_a_moved_store_is_asked_for(run: Any, table: Path, tmp_path: Path) -> No
         ),
         (["t.csv", "--target", "sick", "--method", "boruta", "--alpha", "0.1"], "tests at a level; give --level"),
         (["t.csv", "--target", "sick", "--method", "boruta", "--q", "9"], "--q is for random subspaces and ferns; add"),
-        (["t.csv", "--target", "sick", "--depth", "3"], "--depth is for random subspaces and ferns and Boruta; add"),
+        (["t.csv", "--target", "sick", "--depth", "3"], "--depth is for random subspaces, ferns and Boruta; add"),
         (["t.csv", "--target", "sick", "--goal", "best"], "'best' is not"),
         (["t.csv", "--target", "sick", "--goal", "minimal", "--slack", "2"], "slack is 2.0; it is the share"),
         (

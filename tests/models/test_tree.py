@@ -202,6 +202,7 @@ def test_ratios_of_columns_are_those_of_the_definition(seed: int) -> None:
     for j, column in enumerate(codes):
         made = [slow.worth(branches, labels) for branches in slow.offers(column, list(range(90)), is_category[j])]
         most = max((gain for gain, _ in made), default=0)
-        right = [ratio for gain, ratio in made if gain > most - 1e-9] or [0]
+        paid = slow.price(column, list(range(90)), is_category[j])
+        right = [(gain - paid) * ratio / gain for gain, ratio in made if gain > most - 1e-9 and most > paid] or [0]
         assert any(told[j] == pytest.approx(ratio, abs=1e-6) for ratio in right)
     assert len(set(told.tolist())) == 9

@@ -40,17 +40,32 @@ def offers(column, rows: list[int], is_category: bool) -> list[list[list[int]]]:
     return out
 
 
+def price(column, rows: list[int], is_category: bool) -> float:
+    """What a threshold pays for being chosen among many, in bits a row."""
+    codes = {int(column[r]) for r in rows} - {MISSING}
+    return 0.0 if is_category and len(codes) > 1 else math.log2(max(len(codes) - 1, 1)) / len(rows)
+
+
 def best_columns(columns, kinds, rows: list[int], labels) -> dict[int, float]:
-    """The columns that may split a node, and the gain of each: the best ratio among those of average gain or more."""
+    """The columns that may split a node, and the gain of each: the best ratio among those of average gain or more.
+
+    Thresholds pay first.
+    """
     told = {}
     for j, column in enumerate(columns):
         made = [worth(branches, labels) for branches in offers(column, rows, kinds[j])]
         if made:
             most = max(gain for gain, _ in made)
-            told[j] = most, max(ratio for gain, ratio in made if gain > most - 1e-9)
+            paid = price(column, rows, kinds[j])
+            if most > paid + 1e-9 or paid == 0:
+                told[j] = (
+                    most - paid,
+                    max((gain - paid) * ratio / gain if gain else 0.0 for gain, ratio in made if gain > most - 1e-9),
+                    most,
+                )
     if not told:
         return {}
-    mean = sum(gain for gain, _ in told.values()) / len(told)
+    mean = sum(gain for gain, _, _ in told.values()) / len(told)
     allowed = {j: of for j, of in told.items() if of[0] > mean - 1e-9}
-    best = max(ratio for _, ratio in allowed.values())
-    return {j: gain for j, (gain, ratio) in allowed.items() if ratio > best - 1e-9}
+    best = max(ratio for _, ratio, _ in allowed.values())
+    return {j: most for j, (_, ratio, most) in allowed.items() if ratio > best - 1e-9}

@@ -231,7 +231,7 @@ def test_boruta_with_ferns(correction: Any) -> None:
     assert one.facts.parameters["max_depth"] == 7
     again = settings_of("boruta", one.facts.parameters)
     assert again.to_json() == settings.to_json()
-    assert again.kernels == "ferns"
+    assert again.kernels == ("ferns",)
 
 
 def test_boruta_with_ferns_is_planned() -> None:

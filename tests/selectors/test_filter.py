@@ -26,8 +26,13 @@ X = np.random.default_rng(0).standard_normal((150, 25))
 Y = (X[:, 3] + X[:, 7] + 0.5 * X[:, 20] > 0).astype(int)
 
 
+FAILURES = {
+    "check_sample_weight_equivalence_on_dense_data": "folds are of rows: a row that is repeated may be in two of them"
+}
+
+
 @pytest.mark.filterwarnings("ignore::fernwood.errors.FernwoodWarning")
-@parametrize_with_checks([FilterSelector(GaussianNB(), cv=2)])
+@parametrize_with_checks([FilterSelector(GaussianNB(), cv=2)], expected_failed_checks=lambda _: FAILURES)
 def test_scikit_learn_checks(estimator: object, check: object) -> None:
     check(estimator)
 
@@ -109,6 +114,7 @@ class Fails(GaussianNB):
 def test_what_cannot_be() -> None:
     for changes, words in (
         ({"estimator": 5}, "estimator is '5', which is no scikit-learn estimator"),
+        ({"estimator": "tree"}, "estimator is 'tree'; names are for the command line: give the estimator itself"),
         ({"max_columns": 0}, "max_columns is 0; it must be an integer from 1 on, or None for all"),
         ({"cv": 200}, "cv is 200 and the table has 150 rows"),
         ({"scoring": "no such score"}, "scoring is 'no such score', which does not serve"),

@@ -55,7 +55,7 @@ _PARAMETERS: dict[str, dict[str, str]] = {
     "scoring": {"elimination": "scoring", "filter": "scoring"},
     **{
         name: {"elimination": name}
-        for name in ("n_relevant", "r_min", "r_max", "tolerance", "step", "search", "holdout")
+        for name in ("n_relevant", "r_min", "r_max", "tolerance", "baseline", "step", "search", "holdout")
     },
 }
 
@@ -74,7 +74,7 @@ def settings_from(method: str, options: Mapping[str, Any]) -> Settings:
     >>> settings_from("ferns", {"depth": 5, "blind": True, "q": None, "out": "run"}).sequential
     False
     """
-    from fernwood.search.methods import settings_of
+    from fernwood.search.methods import settings_type
 
     entries: dict[str, Any] = {}
     for option, parameters in _PARAMETERS.items():
@@ -90,15 +90,19 @@ def settings_from(method: str, options: Mapping[str, Any]) -> Settings:
         raise ParameterError(
             "--estimator is not given; give naive-bayes, tree, logistic, forest, or a class as module:Class"
         )
-    return settings_of(method, entries)
+    return settings_type(method)(**entries)
 
 
 def _misplaced(option: str, method: str, methods: list[str]) -> str:
     flag = "--" + option.replace("_", "-")
     if other := _INSTEAD.get((method, option)):
         return f"{flag} is not for {_METHODS[method]}, which tests at a level; give {other}, or another --method"
-    whose = " and ".join(_METHODS[name] for name in methods)
-    return f"{flag} is for {whose}; add --method {' or '.join(methods)}, or leave it out"
+    whose, names = _listed([_METHODS[name] for name in methods], "and"), _listed(methods, "or")
+    return f"{flag} is for {whose}; add --method {names}, or leave it out"
+
+
+def _listed(words: list[str], last: str) -> str:
+    return f" {last} ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 
 def _as_features(text: str) -> int | float | str:

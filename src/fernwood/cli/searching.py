@@ -137,8 +137,8 @@ class SearchCommand:
             effort = f"false discovery rate {facts.parameters['fdr']:g}, {result.median_draws:g} contexts a column"
         elif facts.method == "boruta":
             effort = f"{facts.n_draws:,} iterations, {result.median_draws:g} a column"
-        elif facts.method == "elimination":
-            errors = _errors_of(facts.elimination)
+        elif facts.method in ("elimination", "filter"):
+            errors = _errors_of(facts.elimination) if facts.elimination else ""
             effort = f"{facts.n_draws:,} calls of the learner{errors}, {result.median_draws:g} a column"
         else:
             what = "ferns " if facts.method == "ferns" else ""
@@ -183,7 +183,7 @@ def _print_table(result: Result) -> None:
                 beside = ", ".join(printable(name) for name in row["partners"][:_SHOWN_PARTNERS])
                 cells += [Text(beside), "" if row["group"] is None else f"group {row['group']}"]
         else:
-            wins = [f"{100 * row['wins'] / row['draws']:.1f} %"] if result.facts.against else []
+            wins = [f"{100 * row['wins'] / max(row['draws'], 1):.1f} %"] if result.facts.against else []
             cells = [f"{row['score']:.4f}", *wins, f"{row['draws']:,}"]
         if reduced:
             told_by = ", ".join(printable(name) for name in row["stand_ins"])
@@ -203,9 +203,11 @@ def _errors_of(elimination: dict[str, Any]) -> str:
 
 
 def _headings(result: Result) -> list[str]:
-    if result.facts.method == "elimination":
-        return ["error rose by", "removals"]
+    if result.facts.method == "filter":
+        return ["gain ratio", "calls"]
     against = [f"above the {result.facts.against}"] if result.facts.against else []
+    if result.facts.method == "elimination":
+        return ["error rose by", *against, "removals"]
     return ["importance", *against, result.facts.unit]
 
 

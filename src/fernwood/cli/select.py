@@ -24,6 +24,7 @@ _METHODS = Literal["snowball", "subspace", "ferns", "boruta", "elimination", "fi
 _GOALS = Literal["all-relevant", "minimal"]
 _LEARNERS = Literal["extra", "cart", "random", "ferns"]
 _RULES = Literal["shadow", "mirror", "probe", "importance", "max-shadow"]
+_BASELINES = Literal["best", "last"]
 _SEARCHES = Literal["halving", "binary"]
 _IMPORTANCES = Literal["impurity", "out-of-sample", "permutation"]
 
@@ -167,6 +168,9 @@ def select_command(
     r_max: Annotated[int | None, _about_elimination("Relevant columns at most; all by default.")] = None,
     tolerance: Annotated[
         float | None, _about_elimination("How much the error may rise in a removal; 0.002 by default.")
+    ] = None,
+    baseline: Annotated[
+        _BASELINES | None, _about_elimination("Above what: the least error so far, or that of the selection before.")
     ] = None,
     step: Annotated[int | None, _about_elimination("Columns in every removal; by default what suits.")] = None,
     cv: Annotated[int | None, _about_elimination("Folds that a selection is tried on; 5 by default.")] = None,

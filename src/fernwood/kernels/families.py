@@ -50,6 +50,18 @@ def _compile_trees() -> None:
     sample_with_replacement(state, 4, rows)
 
 
+def _compile_ratios() -> None:
+    from fernwood.kernels.growing import column_ratios
+    from fernwood.kernels.histograms import Target
+    from fernwood.kernels.impurity import GAIN_RATIO
+    from fernwood.kernels.tables import CART, MULTIWAY, Rules
+
+    codes, rows = np.arange(4, dtype=np.uint8).reshape(1, 4), np.arange(4, dtype=np.int32)
+    target = Target(rows % 2, np.zeros(4), np.ones(4), True, False)
+    rules = Rules(CART, 1, -1, 1, 2, GAIN_RATIO, MULTIWAY)
+    column_ratios(codes, np.zeros(1, np.int32), np.zeros(1, np.bool_), target, rules, rows, np.ones(4, np.uint64))
+
+
 def _compile_snowball() -> None:
     from fernwood.kernels.components import fill_components, mark_amounts, step_components, weigh_codes
     from fernwood.kernels.dealing import deal_pieces, permute_codes
@@ -97,7 +109,13 @@ def _compile_ferns() -> None:
     deal_probe(states[0], np.zeros((2, 4), np.uint8), rows)
 
 
-FAMILIES = {"text": _compile_text, "trees": _compile_trees, "snowball": _compile_snowball, "ferns": _compile_ferns}
+FAMILIES = {
+    "text": _compile_text,
+    "trees": _compile_trees,
+    "ratios": _compile_ratios,
+    "snowball": _compile_snowball,
+    "ferns": _compile_ferns,
+}
 
 
 def load_families(*families: str) -> None:

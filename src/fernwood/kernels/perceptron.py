@@ -12,29 +12,21 @@ from __future__ import annotations
 
 import math
 
+from numba import njit
+
 from fernwood.kernels.borrowing import borrowing
 from fernwood.kernels.random import shuffle
 
-__all__ = ["LANES", "train_perceptron"]
-
-LANES = 8
-"""Columns are padded to a multiple of this: a sum runs in so many lanes, in the same order on every machine."""
+__all__ = ["train_perceptron"]
 
 
-@borrowing
+@njit(nogil=True, cache=True, error_model="numpy", fastmath={"reassoc"})
 def _field(weights, table, i):
-    """w·x of one row."""
-    a, b, c, d, e, f, g, h = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-    for j in range(0, weights.shape[0], LANES):
-        a += weights[j] * table[i, j]
-        b += weights[j + 1] * table[i, j + 1]
-        c += weights[j + 2] * table[i, j + 2]
-        d += weights[j + 3] * table[i, j + 3]
-        e += weights[j + 4] * table[i, j + 4]
-        f += weights[j + 5] * table[i, j + 5]
-        g += weights[j + 6] * table[i, j + 6]
-        h += weights[j + 7] * table[i, j + 7]
-    return ((a + b) + (c + d)) + ((e + f) + (g + h))
+    """w·x of one row, added up in whatever order suits the processor: several times as fast as one after another."""
+    total = 0.0
+    for j in range(weights.shape[0]):
+        total += weights[j] * table[i, j]
+    return total
 
 
 @borrowing
@@ -45,7 +37,7 @@ def train_perceptron(table, target, schedule, n_epochs, order, state, weights):
 
     Parameters
     ----------
-    table : float64 array, shape (rows, columns), with as many columns as a multiple of `LANES`
+    table : float64 array, shape (rows, columns)
     target : float64 array; 1 or −1 a row
     schedule : tuple of floats; the temperature at first, its factor an epoch, and the rate of learning at first
     n_epochs : int

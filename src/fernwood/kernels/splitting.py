@@ -3,11 +3,14 @@
 Columns come in a fixed order, those of kind `PLAIN` first. With K = all columns, every one is looked at. Else columns
 are drawn one after the other until K that are not constant in the node were looked at, or none is left. Splits that are
 equally good are equally likely, whatever the order. By the gain ratio, every column first offers the split that gains
-most, as in C4.5 (Quinlan 1993); of those that gain at least as much as they do on average, the best ratio wins.
+most, as in C4.5 (Quinlan 1993); of those that gain at least as much as they do on average, the best ratio wins. A
+threshold pays for being chosen among many, as in release 8 (Quinlan 1996): log₂ of their number is taken from the gain
+of the node, and a column that then gains nothing offers nothing.
 """
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -207,8 +210,12 @@ def weigh_ratios(fast, rows, ends, work, state):
             split.what[0], split.gain[0] = -1, -np.inf
             found += try_column(fast, rows, ends, place, work, state)
             if split.what[0] >= 0:
+                column = table.columns[table.order[place]]
                 gains[tried] = split.gain[0]
-                told = _information(table.columns[table.order[place]], rows, target, split, work.share, measure)
+                if split.what[3] == 0:
+                    price = np.rint(_choice(column, rows, work.share) * measure.coarse)
+                    gains[tried] = split.gain[0] - price if price < split.gain[0] or price == 0.0 else -np.inf
+                told = _information(column, rows, target, split, work.share, measure)
         if gains[tried] > -np.inf:
             ratios[tried] = gains[tried] / measure.coarse / told
             total += gains[tried]
@@ -234,6 +241,21 @@ def _cut_beside(fast, rows, ends, panel):
     for j in range(width):
         left = np.uint32(panel.left[j])
         panel.other[j] = whole - (measure.table[left] + measure.table[np.uint32(n) - left])
+
+
+@borrowing
+def _choice(column, rows, seen):
+    """The binary logarithm of how many thresholds there are to choose from."""
+    for code in range(_MISSING):
+        seen[code] = 0.0
+    for row in rows:
+        code = column[np.uint32(row)]
+        if code != _MISSING:
+            seen[code] = 1.0
+    different = 0.0
+    for code in range(_MISSING):
+        different += seen[code]
+    return math.log2(max(different - 1.0, 1.0))
 
 
 @borrowing

@@ -311,7 +311,8 @@ def _all_splits(
     from sklearn.utils import _safe_indexing
 
     splitter = _share(model, float(holdout), params, seed) if isinstance(holdout, (float, np.floating)) else holdout
-    kept = _splits(model, table, y, splitter, params, seed, "holdout")[0]
+    first = _splits(model, table, y, splitter, params, seed, "holdout")[0]
+    kept = Split(np.sort(first.train), np.sort(first.test))  # in the order of the table, as without
     rows = kept.train
     inner = _splits(model, _safe_indexing(table, rows), y[rows], cv, _of_rows(params, rows, len(y)), seed)
     if max(max(split.train.max(), split.test.max()) for split in inner) >= len(rows):

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fernwood import seeds
 from fernwood.errors import ParameterError, TargetError
-from fernwood.kernels.perceptron import LANES, train_perceptron
+from fernwood.kernels.perceptron import train_perceptron
 
 if TYPE_CHECKING:
     from typing import Self
@@ -103,7 +103,8 @@ class ThermalPerceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self.standardize:
             centre, scale = table.mean(axis=0), table.std(axis=0)
             scale[scale <= 1e-12 * np.maximum(1.0, np.abs(centre))] = np.inf  # a constant column says nothing
-        rows = _laid_out((table - centre) / scale)
+        rows = np.ones((len(table), 1 + table.shape[1]))  # in C order, whatever that of the table is
+        rows[:, 1:] = (table - centre) / scale
         told_apart = [1] if len(self.classes_) == 2 else range(len(self.classes_))
         schedule = float(self.temperature), float(self.decay), float(self.learning_rate)
         found = np.zeros((len(told_apart), rows.shape[1]))
@@ -112,7 +113,7 @@ class ThermalPerceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             target = np.where(numbers == number, 1.0, -1.0)
             state, order = seeds.state(seed, _ORDER, one), np.arange(len(rows))
             taken = max(taken, train_perceptron(rows, target, schedule, epochs, order, state, found[one]))
-        self.coef_ = found[:, 1 : 1 + table.shape[1]] / scale
+        self.coef_ = found[:, 1:] / scale
         self.intercept_ = found[:, 0] - self.coef_ @ centre
         self.n_iter_ = taken
         self.n_updates_ = epochs * len(rows) * (table.shape[1] + 1) * len(found)
@@ -151,12 +152,3 @@ class ThermalPerceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 def _is_number(value: object) -> bool:
     return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
-
-
-def _laid_out(table: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Rows as the kernel takes them: a one for the threshold, the columns, and zeros up to a multiple of lanes."""
-    width = 1 + table.shape[1]
-    rows = np.zeros((len(table), width + -width % LANES))
-    rows[:, 0] = 1.0
-    rows[:, 1:width] = table
-    return rows

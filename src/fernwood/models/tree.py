@@ -40,7 +40,7 @@ class GainRatioTreeClassifier(ClassifierMixin, TableEstimator):  # type: ignore[
 
     Every column offers its best split: numbers in two at a threshold, categories with a branch each. Of the columns
     that gain at least as much information as they do on average, the one wins whose gain is the largest share of what
-    the split itself tells. Nodes are split until they are pure or no column differs in them.
+    the split itself tells. Nodes are split until they are pure or no column can.
 
     Parameters
     ----------
@@ -63,12 +63,15 @@ class GainRatioTreeClassifier(ClassifierMixin, TableEstimator):  # type: ignore[
 
     Notes
     -----
-    Differences from C4.5: missing values take the branch where they gain most, as a whole, and thresholds pay nothing
-    for being chosen among many (release 8 takes log₂ of their number from the gain).
+    As in release 8, a threshold pays for being chosen among many: log₂ of their number over the rows of the node is
+    taken from its gain, and a column that then gains nothing cannot split. A difference from C4.5: missing values take
+    the branch where they gain most, as a whole.
 
     References
     ----------
     J. R. Quinlan (1993). C4.5: Programs for machine learning.
+
+    J. R. Quinlan (1996). Improved use of continuous attributes in C4.5. Journal of Artificial Intelligence Research 4.
 
     Examples
     --------

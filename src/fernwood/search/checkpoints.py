@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["evidence_of", "whole_number"]
+__all__ = ["check_like", "evidence_of", "whole_number"]
 
 
 def evidence_of(arrays: Mapping[str, NDArray[Any]], blank: Evidence) -> Evidence:
@@ -25,15 +25,25 @@ def evidence_of(arrays: Mapping[str, NDArray[Any]], blank: Evidence) -> Evidence
     >>> evidence_of(blank._asdict(), blank).draws.tolist()
     [0, 0, 0]
     """
-    for name, like in blank._asdict().items():
-        if arrays[name].shape != like.shape or arrays[name].dtype != like.dtype:
-            raise ValueError(f"the checkpoint's {name} are of another shape or type")
+    check_like(arrays, blank._asdict())
     evidence = Evidence(**{name: arrays[name] for name in Evidence._fields})
     if not (np.isfinite(evidence.importance).all() and np.isfinite(evidence.shadow).all()):
         raise ValueError("the checkpoint's scores cannot be")
     if evidence.draws.min() < 0 or evidence.wins.min() < 0 or (evidence.wins > evidence.draws).any():
         raise ValueError("the checkpoint's wins cannot be")
     return evidence
+
+
+def check_like(arrays: Mapping[str, NDArray[Any]], blank: Mapping[str, NDArray[Any]]) -> None:
+    """Refuse arrays of a checkpoint that are not of the shapes and types that the search begins with.
+
+    Examples
+    --------
+    >>> check_like({"a": np.zeros(3)}, {"a": np.ones(3)})
+    """
+    for name, like in blank.items():
+        if arrays[name].shape != like.shape or arrays[name].dtype != like.dtype:
+            raise ValueError(f"the checkpoint's {name} are of another shape or type")
 
 
 def whole_number(number: NDArray[Any], most: int) -> int:

@@ -73,7 +73,9 @@ def select_by_elimination(
     errors = ByRank(subset_errors(evaluation, 1 if settings.candidates > 1 else n_threads), places)
     aside = evaluation.on_held_out()
     held_out = None if aside is None else ByRank(subset_errors(aside, n_threads), places)
-    loop: EliminationLoop[Any] = EliminationLoop(errors, removals, settings.tolerance, n_threads, held_out)
+    loop: EliminationLoop[Any] = EliminationLoop(
+        errors, removals, settings.tolerance, n_threads, held_out, settings.baseline
+    )
     state, stopped_by = drive(loop, directory, progress)
     facts = Facts.of(
         store,
@@ -81,7 +83,7 @@ def select_by_elimination(
         n_usable=len(ids),
         n_draws=state.n_calls,
         n_planned=loop.progress(state).total,
-        against="",
+        against="tolerance",
         seed=seed,
         parameters=settings.to_json(),
         advice=_ADVICE,

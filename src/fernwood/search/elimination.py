@@ -14,7 +14,7 @@ import numpy as np
 from fernwood.errors import ParameterError
 from fernwood.learner.settings import at_least, is_integer, one_of
 from fernwood.run.driving import SearchProgress
-from fernwood.search.checkpoints import whole_number
+from fernwood.search.checkpoints import check_like, whole_number
 from fernwood.search.halving import Halving
 from fernwood.search.learners import check_kept, check_learner
 from fernwood.search.plain import plain_text, plain_value
@@ -28,10 +28,11 @@ if TYPE_CHECKING:
     from fernwood.learner.subsets import SubsetErrors
     from fernwood.search.removals import Removals
 
-__all__ = ["EliminationLoop", "EliminationSettings", "EliminationState", "Trace"]
+__all__ = ["Baseline", "EliminationLoop", "EliminationSettings", "EliminationState", "Trace"]
 
 Memory = TypeVar("Memory")
 SearchName = Literal["halving", "binary"]
+Baseline = Literal["best", "last"]
 
 _COSTS = ("constant", "linear", "quadratic")
 _LOOKED_AT = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000)
@@ -51,6 +52,9 @@ class EliminationSettings:
         Bounds of the number of relevant columns, where it is not; fewer than r_min are never kept.
     tolerance
         How much the error may rise in a removal that is accepted, in the unit of the score.
+    baseline
+        Above what: `best` is the least error of all selections accepted so far; `last`, as the paper prints it, the
+        error of the selection before, so that small rises add up.
     cost, c1, c2
         Of the paper's schedule and of its search for r: M(n), and how many failures and successes in a row move a
         bound.
@@ -81,6 +85,7 @@ class EliminationSettings:
     r_min: int = 2
     r_max: int | None = None
     tolerance: float = 0.002
+    baseline: Baseline = "best"
     cost: str | Callable[[int], float] = "linear"
     c1: float = 3
     c2: float = 0.3
@@ -104,6 +109,7 @@ class EliminationSettings:
             value = getattr(self, name)
             if not isinstance(value, (int, float, np.number)) or not (least <= value < np.inf):
                 raise ParameterError(f"{name} is {value!r}; it must be a number from {least} on")
+        one_of("baseline", self.baseline, get_args(Baseline))
         if self.search is not None:
             one_of("search", self.search, get_args(SearchName))
         if self.search == "halving" and self.step is not None:
@@ -230,6 +236,11 @@ class EliminationState(NamedTuple, Generic[Memory]):
         return self.removed_in < 0
 
     @property
+    def least(self) -> float:
+        """The least error of all selections accepted."""
+        return float(self.trace.error[self.trace.accepted].min())
+
+    @property
     def best_call(self) -> int:
         """The accepted call after which the error on rows held out was least, the last of equals; −1: the last call."""
         if np.isnan(self.trace.held_out).all():
@@ -253,8 +264,8 @@ class EliminationLoop(Generic[Memory]):
         Of subsets, by rank.
     removals
         What chooses them.
-    tolerance
-        How much the error may rise in a removal that is accepted.
+    tolerance, baseline
+        How much the error may rise in a removal that is accepted, and above what; see `EliminationSettings`.
     n_threads
         For removals that are tried at once.
     held_out
@@ -281,12 +292,14 @@ class EliminationLoop(Generic[Memory]):
         tolerance: float,
         n_threads: int = 1,
         held_out: SubsetErrors | None = None,
+        baseline: Baseline = "best",
     ) -> None:
         self._errors = errors
         self._removals = removals
         self._tolerance = tolerance
         self._n_threads = n_threads
         self._held_out = held_out
+        self._baseline = baseline
 
     def start(self) -> EliminationState[Memory]:
         """Before the first call, all columns are left."""
@@ -310,7 +323,8 @@ class EliminationLoop(Generic[Memory]):
         self, state: EliminationState[Memory], removals: list[NDArray[np.int64]], errors: list[float]
     ) -> EliminationState[Memory]:
         left, n_left = state.left, int(np.count_nonzero(state.left))
-        harmless = [error - state.error <= self._tolerance for error in errors]
+        known = state.error if self._baseline == "last" else state.least
+        harmless = [error - known <= self._tolerance for error in errors]
         # Of harmless removals the largest, and among those the one of the least error.
         order = [i for i in range(len(removals)) if harmless[i]]
         best = min(order, key=lambda i: (-len(removals[i]), errors[i], i), default=-1)
@@ -319,13 +333,15 @@ class EliminationLoop(Generic[Memory]):
         for i, columns in enumerate(removals):
             tries[columns] += 1
             failures[columns] += not harmless[i]
-            rise[columns] = errors[i] - state.error
+            rise[columns] = errors[i] - known
             if not harmless[i] and len(columns) == 1:
                 alone_in[columns] = state.n_calls + i
         after = left if best < 0 else _without(left, removals[best])
         if best >= 0:
             removed_in[removals[best]] = state.n_calls + best
-        tried = [Tried(columns, harmless[i], i == best, n_left) for i, columns in enumerate(removals)]
+        tried = [
+            Tried(columns, harmless[i], i == best, n_left, errors[i] - known) for i, columns in enumerate(removals)
+        ]
         memory = self._removals.heard(state.memory, tried, after)
         trace, estimate = state.trace, self._removals.estimate(memory, after)
         for i, columns in enumerate(removals):
@@ -363,7 +379,8 @@ class EliminationLoop(Generic[Memory]):
         """The state as named arrays."""
         columns = {name: getattr(state, name) for name in _COLUMN_ARRAYS}
         trace = {f"trace_{name}": array for name, array in state.trace._asdict().items()}
-        return {"error": np.array(state.error), **columns, **trace, **self._removals.pack(state.memory)}
+        memory = {f"memory_{name}": array for name, array in self._removals.pack(state.memory).items()}
+        return {"error": np.array(state.error), **columns, **trace, **memory}
 
     def unpack(self, arrays: Mapping[str, NDArray[Any]]) -> EliminationState[Memory]:
         """The state from a checkpoint."""
@@ -375,10 +392,7 @@ class EliminationLoop(Generic[Memory]):
             if array.shape != (n_calls,) or array.dtype != kind:
                 raise ValueError("the checkpoint's trace is of another shape or type")
         columns = {name: arrays[name] for name in _COLUMN_ARRAYS}
-        for name, array in columns.items():
-            like = getattr(blank, name)
-            if array.shape != like.shape or array.dtype != like.dtype:
-                raise ValueError(f"the checkpoint's {name} are of another shape or type")
+        check_like(columns, {name: getattr(blank, name) for name in columns})
         for name in ("removed_in", "alone_in"):
             whole_number(columns[name].max() + np.int64(1), n_calls)
         if not np.isfinite(trace.error).all() or (columns["failures"] > columns["tries"]).any():
@@ -387,7 +401,8 @@ class EliminationLoop(Generic[Memory]):
         error = float(accepted[-1]) if len(accepted) else np.nan
         if not np.array_equal(arrays["error"], error, equal_nan=True):
             raise ValueError("the checkpoint's errors do not add up")
-        return EliminationState(error, **columns, memory=self._removals.unpack(dict(arrays)), trace=trace)
+        kept = {name.removeprefix("memory_"): array for name, array in arrays.items() if name.startswith("memory_")}
+        return EliminationState(error, **columns, memory=self._removals.unpack(kept), trace=trace)
 
     def said(self, state: EliminationState[Memory]) -> list[str]:
         """What a reader should know about how it ended, in sentences."""

@@ -66,7 +66,7 @@ class FilterSettings:
     """
 
     method: ClassVar[str] = "filter"
-    kernels: ClassVar[tuple[str, ...]] = ()  # learners compile nothing of ours, or do it by themselves
+    kernels: ClassVar[tuple[str, ...]] = ("ratios",)
 
     estimator: Any
     cv: Any = 5
@@ -224,7 +224,7 @@ def select_by_filter(
     (True, 20)
     """
     check_table(store)
-    ensure_compiled("trees")
+    ensure_compiled("ratios")
     ids, ratios = rank_columns(store)
     n_tried = len(ids) if settings.max_columns is None else min(settings.max_columns, len(ids))
     places = ids

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from fernwood import seeds
+from fernwood.search.checkpoints import check_like
 from fernwood.search.removals import DRAWS
 
 if TYPE_CHECKING:
@@ -41,11 +42,15 @@ class Suspicion(NamedTuple):
     group : int32 array; the suspected group that it is in, or what else is known of it
     place : int64 array; the order in which columns are tried
     failed_at : int32 array; how many columns were left when it last failed alone, 0 if it never did
+    rise : float64 array; by how much the error rose then
+    looks : int64 array of one number; last looks that failed since a column went
     """
 
     group: NDArray[np.int32]
     place: NDArray[np.int64]
     failed_at: NDArray[np.int32]
+    rise: NDArray[np.float64]
+    looks: NDArray[np.int64]
 
 
 class _Option(NamedTuple):
@@ -75,8 +80,10 @@ class Halving:
     product: every column that is gone, relevant ones and suspected groups give one factor each.
 
     When nothing is left to halve, columns whose verdict is old are tried once more, alone: those that were inferred
-    from the rest of their group, and those that failed when more columns were left by a twentieth. The search is over
-    when there are none: no column can then go alone.
+    from the rest of their group, and those that failed when more columns were left by a twentieth. Then no column can
+    go alone; but where chance has a large part in the error, as with trees and few rows, that says little. So last
+    looks follow: at the half of the columns that raised the error least when they went, at a quarter, and so on down to
+    two. The search is over when they all fail.
     """
 
     def __init__(
@@ -94,7 +101,8 @@ class Halving:
         """Nothing is known; columns stand in an order drawn from the seed."""
         n = self._n_columns
         place = np.argsort(seeds.generator(self._seed, DRAWS, 0).permutation(n))
-        return Suspicion(np.full(n, _UNKNOWN, np.int32), place.astype(np.int64), np.zeros(n, np.int32))
+        unknown, never = np.full(n, _UNKNOWN, np.int32), np.zeros(n, np.int32)
+        return Suspicion(unknown, place.astype(np.int64), never, np.zeros(n), np.zeros(1, np.int64))
 
     def propose(self, memory: Suspicion, left: NDArray[np.bool_], call: int) -> list[NDArray[np.int64]]:  # noqa: ARG002
         """The most promising removals, each from columns that the others do not have."""
@@ -105,7 +113,8 @@ class Halving:
         options = self._options(memory, spare)
         if not options:
             old = self._stale(memory, n)
-            return [np.array([rank]) for rank in old[: self._candidates]]
+            alone = [np.array([rank]) for rank in old[: self._candidates]]
+            return alone or self._last_looks(memory, n, spare)[: self._candidates]
         options.sort(key=lambda option: (-option.gain, option.group))
         chosen = options[: self._candidates]
         if len(chosen) < self._candidates and chosen[0].group == _UNKNOWN:
@@ -115,9 +124,15 @@ class Halving:
     def heard(self, memory: Suspicion, tried: list[Tried], left: NDArray[np.bool_]) -> Suspicion:
         """What the outcomes say of the columns."""
         group, place, failed_at = memory.group.copy(), memory.place.copy(), memory.failed_at.copy()
+        rise, looks = memory.rise.copy(), memory.looks.copy()
         group[~left] = _GONE
+        if any(one.accepted for one in tried):
+            looks[0] = 0
         for one in tried:
             source = int(memory.group[one.columns[0]])
+            if source == _RELEVANT and len(one.columns) > 1:
+                looks += not one.harmless
+                continue
             rest = np.flatnonzero(group == source) if source >= _FIRST_GROUP else np.empty(0, np.int64)
             rest = np.setdiff1d(rest, one.columns)
             if one.harmless:
@@ -130,10 +145,10 @@ class Halving:
             group[rest] = _UNKNOWN
             place[rest] = place.max() + 1 + np.argsort(np.argsort(place[rest]))
             if len(one.columns) == 1:
-                group[one.columns], failed_at[one.columns] = _RELEVANT, one.n_left
+                group[one.columns], failed_at[one.columns], rise[one.columns] = _RELEVANT, one.n_left, one.rise
             else:
                 group[one.columns] = max(int(group.max()), 0) + 1
-        return Suspicion(group, place, failed_at)
+        return Suspicion(group, place, failed_at, rise, looks)
 
     def estimate(self, memory: Suspicion, left: NDArray[np.bool_]) -> float:  # noqa: ARG002
         """The relevant columns that are known, and those to expect among the others."""
@@ -160,10 +175,10 @@ class Halving:
 
     def unpack(self, arrays: dict[str, NDArray[Any]]) -> Suspicion:
         """The memory from a checkpoint."""
-        for name, like in self.start()._asdict().items():
-            if arrays[name].shape != like.shape or arrays[name].dtype != like.dtype:
-                raise ValueError(f"the checkpoint's {name} are of another shape or type")
+        check_like(arrays, self.start()._asdict())
         memory = Suspicion(**{name: arrays[name] for name in Suspicion._fields})
+        if not np.isfinite(memory.rise).all() or memory.looks[0] < 0:
+            raise ValueError("the checkpoint's looks cannot be")
         if memory.group.min() < _GONE or memory.failed_at.min() < 0 or memory.failed_at.max() > self._n_columns:
             raise ValueError("the checkpoint's groups cannot be")
         return memory
@@ -204,6 +219,13 @@ class Halving:
         """Relevant columns whose verdict is old, those that never failed alone first."""
         old = np.flatnonzero((memory.group == _RELEVANT) & ((memory.failed_at == 0) | (n <= _STALE * memory.failed_at)))
         return old[np.lexsort((memory.place[old], -memory.failed_at[old], memory.failed_at[old] > 0))]
+
+    def _last_looks(self, memory: Suspicion, n: int, spare: int) -> list[NDArray[np.int64]]:
+        """The columns that raised the error least when they went: half of those left, a quarter, … , two."""
+        relevant = np.flatnonzero(memory.group == _RELEVANT)
+        order = relevant[np.lexsort((memory.place[relevant], memory.rise[relevant]))]
+        sizes = [n >> shift for shift in range(1, n.bit_length()) if 2 <= n >> shift <= spare]
+        return [np.sort(order[:size]) for size in sizes[int(memory.looks[0]) :]]
 
     def _sizes(self, memory: Suspicion) -> NDArray[np.int64]:
         """How many columns the suspected groups have."""

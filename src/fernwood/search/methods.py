@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from fernwood.search.selection import Selection
     from fernwood.store.base import Store
 
-__all__ = ["Settings", "select", "settings_of"]
+__all__ = ["Settings", "select", "settings_of", "settings_type"]
 
 Settings: TypeAlias = (
     SnowballSettings | SubspaceSettings | FernSettings | BorutaSettings | EliminationSettings | FilterSettings
@@ -33,6 +33,21 @@ _SETTINGS: dict[str, type[Settings]] = {
 }
 
 
+def settings_type(method: str) -> type[Settings]:
+    """What the settings of a method are made of.
+
+    Examples
+    --------
+    >>> settings_type("ferns")(depth=5).depth
+    5
+    """
+    if method not in _SETTINGS:
+        raise ParameterError(
+            f"the method {shown(method)} is not known here; use {', '.join(_SETTINGS)}, or another Fernwood"
+        )
+    return _SETTINGS[method]
+
+
 def settings_of(method: str, entries: dict[str, Any]) -> Settings:
     """The settings of a run, from what its manifest says.
 
@@ -41,11 +56,7 @@ def settings_of(method: str, entries: dict[str, Any]) -> Settings:
     >>> settings_of("snowball", {"fdr": 0.2}).method
     'snowball'
     """
-    if method not in _SETTINGS:
-        raise ParameterError(
-            f"the method {shown(method)} is not known here; use {', '.join(_SETTINGS)}, or another Fernwood"
-        )
-    return _SETTINGS[method].from_json(entries)
+    return settings_type(method).from_json(entries)
 
 
 def select(store: Store, settings: Settings, seed: int, **how: Any) -> Selection:

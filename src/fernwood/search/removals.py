@@ -35,12 +35,14 @@ class Tried(NamedTuple):
     harmless : whether the error stayed within the tolerance
     accepted : whether they are gone; of several harmless removals of one round only the best is
     n_left : columns that were left before
+    rise : by how much the error rose
     """
 
     columns: NDArray[np.int64]
     harmless: bool
     accepted: bool
     n_left: int
+    rise: float = 0.0
 
 
 class Removals(Protocol[Memory]):
@@ -142,7 +144,8 @@ class RandomRemovals:
     def _failures(self, n: int, r: int, k: int) -> float:
         """E⁻(n, r, k), the failures to expect before a success; with r as large as n, of r = n − 1."""
         chance = 1 - (1 - success_chance(n, min(r, n - 1), k)) ** self._candidates
-        return (1 - chance) / chance if chance > 0 else float(n)
+        # Rounded, so that a count that reaches a whole number does so on every machine.
+        return round((1 - chance) / chance, 9) if chance > 0 else float(n)
 
     def _expected_calls(self, n: int, r: int) -> float:
         """Calls to expect until r columns are left, the failures among them."""

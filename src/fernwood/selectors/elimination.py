@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from fernwood.result import Result
     from fernwood.run.driving import SearchProgress
-    from fernwood.search.elimination import SearchName
+    from fernwood.search.elimination import Baseline, SearchName
     from fernwood.store.roles import Task
 
 __all__ = ["EliminationSelector"]
@@ -44,6 +44,9 @@ class EliminationSelector(LearnerSelector):
         than r_min columns are never kept.
     tolerance : float
         How much the error may rise in a removal that is accepted, in the unit of the score.
+    baseline : {"best", "last"}
+        Above what it may rise: the least error of all selections accepted so far; or, as the paper prints it, the error
+        of the selection before, so that small rises add up.
     cost : {"linear", "constant", "quadratic"} or callable
         M(n), what fitting on n columns costs, for the paper's schedule; `halving` needs none.
     c1, c2 : float
@@ -124,6 +127,7 @@ class EliminationSelector(LearnerSelector):
         scoring: Any = None,
         step: int | None = None,
         *,
+        baseline: Baseline = "best",
         search: SearchName | None = None,
         candidates: int = 1,
         holdout: Any = None,
@@ -145,6 +149,7 @@ class EliminationSelector(LearnerSelector):
         self.cv = cv
         self.scoring = scoring
         self.step = step
+        self.baseline = baseline
         self.search = search
         self.candidates = candidates
         self.holdout = holdout

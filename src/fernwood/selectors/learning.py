@@ -14,6 +14,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.validation import column_or_1d
 
 from fernwood import seeds
+from fernwood.errors import ParameterError, shown
 from fernwood.estimator import fit_store, new_table
 from fernwood.learner.subsets import RowParams, evaluation_of
 from fernwood.sealed import digest
@@ -61,6 +62,10 @@ class LearnerSelector(SearchSelector):
         **params
             More, which scikit-learn's metadata routing hands to the estimator, the score and the splitter.
         """
+        if isinstance(self.estimator, str):
+            raise ParameterError(
+                f"estimator is {shown(self.estimator)}; names are for the command line: give the estimator itself"
+            )
         settings = self._settings()
         seed = seeds.entropy(self.random_state)
         task = self.task or _task_of(self.estimator)
