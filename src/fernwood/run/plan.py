@@ -9,7 +9,7 @@ from fernwood.errors import BudgetError
 
 __all__ = ["SearchPlan", "plan_draws", "plan_waves"]
 
-_LEDGER_BYTES = 200
+_LEDGER_BYTES, _WAVE_LEDGER_BYTES = 200, 140
 """For every column of the table: kinds, checksums, order, the evidence twice over, and what deciding takes."""
 _ROW_BYTES = 400
 """For every row in a worker: its target, its place in the tree that grows, and the nodes of that tree."""
@@ -114,11 +114,10 @@ def plan_waves(
     >>> plan_waves(1000, 20_000, 2, 256, 256, n_threads=8, budget=320_000_000).n_threads
     8
     """
-    ledger = _LEDGER_BYTES * n_columns
-    # Place, cell and weight of every row in every context, one context as it is made, and scores of shadows before and
-    # after judging.
+    ledger = _WAVE_LEDGER_BYTES * n_columns
+    # Place, cell and weight of every row in every context, one context as it is made, and what they tell of shadows.
     n_shadows = min(max(n_columns, _FEWEST_SHADOWS), _MOST_SHADOWS)
-    round_ = (12 * n_laid_out + 48) * n_rows + 16 * n_shadows * n_contexts
+    round_ = (12 * n_laid_out + 48) * n_rows + 4 * n_shadows * n_contexts
     # A block of codes with the components of its columns, and 64 lanes of numbers for every row.
     width = min(max(1, _BLOCK_BYTES // n_rows), n_shadows)
     worker = (2 * n_rows + _COMPONENT_BYTES) * width + 4 * 64 * n_rows + 256 * n_classes

@@ -10,7 +10,7 @@ import numpy as np
 from fernwood.relevance.shadows import inverse_chances
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -28,6 +28,14 @@ class Awake(NamedTuple):
 
     columns: NDArray[np.bool_]
     shadows: NDArray[np.bool_]
+
+
+class _Reference(NamedTuple):
+    """Scores of the first shadows of a kind, and their mean and standard deviation in every context."""
+
+    scores: NDArray[np.float32]
+    mean: NDArray[np.float64]
+    spread: NDArray[np.float64]
 
 
 class ContextEvidence:
@@ -73,13 +81,17 @@ class ContextEvidence:
         own, null = np.zeros(self.n_columns), np.zeros(self.n_shadows)
         in_use = np.array(sorted(used), np.int64)
         for kind, place in self.kinds:
-            heard = awake.shadows[place]
-            needed = heard.copy()
-            needed[:_REFERENCE] = True
-            places = np.flatnonzero(needed)
-            scores = self._null(kind, places, contexts)
-            mean, spread = _moments(scores, places)
-            null[place][heard] = _total(inverse_chances(scores[heard[places]], mean, spread))
+            heard = np.flatnonzero(awake.shadows[place])
+            reference = self._reference(kind, contexts)
+            mean, spread = reference.mean, reference.spread
+            null_here = null[place]
+
+            def add_null(
+                at: NDArray[np.int64], told: NDArray[np.float32], null: NDArray[np.float64] = null_here
+            ) -> None:
+                null[at] = _total(told)
+
+            self._each_shadow(kind, heard, contexts, reference, add_null)
             ranks = kind.members[awake.columns[kind.members]]
 
             def add(
@@ -101,32 +113,52 @@ class ContextEvidence:
         self, kind: Shadows, ranks: NDArray[np.int64], contexts: Contexts, n_shadows: int = 0
     ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """1/p of some columns of a kind in every context, and of the first of its shadows: as many as asked for."""
-        places = np.arange(max(n_shadows, min(_REFERENCE, kind.n_always)))
-        scores = self._null(kind, places, contexts)
-        mean, spread = _moments(scores, places)
-        own = np.empty((len(ranks), scores.shape[1]), np.float32)
+        reference = self._reference(kind, contexts, n_shadows)
+        own = np.empty((len(ranks), len(contexts.rows)), np.float32)
+        null = np.empty((n_shadows, len(contexts.rows)), np.float32)
 
         def keep(at: NDArray[np.int64], scores: NDArray[np.float32]) -> None:
-            own[at] = inverse_chances(scores, mean, spread)
+            own[at] = inverse_chances(scores, reference.mean, reference.spread)
+
+        def keep_null(at: NDArray[np.int64], told: NDArray[np.float32]) -> None:
+            null[at] = told
 
         self._examiner.examine(ranks, contexts, keep)
-        return own, inverse_chances(scores, mean, spread)
+        self._each_shadow(kind, np.arange(n_shadows), contexts, reference, keep_null)
+        return own, null
 
-    def _null(self, kind: Shadows, places: NDArray[np.int64], contexts: Contexts) -> NDArray[np.float32]:
-        """Scores of shadows of a kind in every context."""
-        null = np.empty((len(places), len(contexts.rows), 2), np.float32)
+    def _reference(self, kind: Shadows, contexts: Contexts, n_shadows: int = 0) -> _Reference:
+        """The first shadows of a kind: their scores, and what chance does in every context by them."""
+        places = np.arange(min(_REFERENCE, max(kind.n_always, n_shadows)))
+        scores = np.empty((len(places), len(contexts.rows), 2), np.float32)
 
-        def keep(at: NDArray[np.int64], scores: NDArray[np.float32]) -> None:
-            null[at] = scores
+        def keep(at: NDArray[np.int64], some: NDArray[np.float32]) -> None:
+            scores[at] = some
 
         self._examiner.examine(kind.models[places], contexts, keep, kind.copies[places])
-        return null
+        return _Reference(scores, scores.mean(axis=0, dtype=np.float64), scores.std(axis=0, dtype=np.float64))
 
+    def _each_shadow(
+        self,
+        kind: Shadows,
+        places: NDArray[np.int64],
+        contexts: Contexts,
+        reference: _Reference,
+        use: Callable[[NDArray[np.int64], NDArray[np.float32]], object],
+    ) -> None:
+        """Give 1/p of some shadows, in increasing order, to `use`, a block at a time: their places, and 1/p there.
 
-def _moments(scores: NDArray[np.float32], places: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Mean and standard deviation of the first shadows in every context."""
-    reference = scores[: int(np.searchsorted(places, _REFERENCE))]
-    return reference.mean(axis=0, dtype=np.float64), reference.std(axis=0, dtype=np.float64)
+        Never the scores of all shadows at once: in many contexts they take more than anything else does.
+        """
+        mean, spread = reference.mean, reference.spread
+        known = places[places < len(reference.scores)]
+        use(known, inverse_chances(reference.scores[known], mean, spread))
+        others = places[len(known) :]
+
+        def keep(at: NDArray[np.int64], scores: NDArray[np.float32]) -> None:
+            use(others[at], inverse_chances(scores, mean, spread))
+
+        self._examiner.examine(kind.models[others], contexts, keep, kind.copies[others])
 
 
 def _total(told: NDArray[np.float32]) -> NDArray[np.float64]:

@@ -431,7 +431,7 @@ class Snowball:
             for ferns in kept or drawn():
                 told.append(self.told.each(kind, mine, ferns.contexts, kind.n_always))
                 uses += ferns.uses
-            own, null = (np.concatenate(parts, axis=1) for parts in zip(*told, strict=True))
+            own, null = told[0] if len(told) == 1 else (np.concatenate(p, axis=1) for p in zip(*told, strict=True))
             everywhere = null.sum(axis=1, dtype=np.float64)
             used = _used_in(uses, found)
             for row, rank in enumerate(mine.tolist()):
