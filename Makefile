@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 FRESH := .venv/.filled
 
-.PHONY: help demo test lint format bench clean
+.PHONY: help demo test lint format bench bench-scale clean
 
 help:
 	@echo "make demo   a small end-to-end run on a generated table"
@@ -11,6 +11,7 @@ help:
 	@echo "make lint   ruff and mypy, as CI runs them"
 	@echo "make format ruff's formatter and its safe fixes"
 	@echo "make bench  the benchmarks; appends to benchmarks/results/"
+	@echo "make bench-scale  the long ones: tables of a gigabyte and more"
 	@echo "make clean  remove .venv, caches and the demo's files"
 
 $(FRESH): pyproject.toml
@@ -43,6 +44,10 @@ bench: $(FRESH)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
 	@echo "==> running all benchmarks (long; benchmarks/run.py CASE runs one)"
 	@$(BIN)/python benchmarks/run.py
+
+bench-scale: $(FRESH)
+	@echo "==> running the benchmarks of scale (minutes, and gigabytes in benchmarks/scratch)"
+	@$(BIN)/python benchmarks/run.py scale-million --results benchmarks/results/scale.jsonl
 
 clean:
 	rm -rf .venv demo benchmarks/scratch .pytest_cache .mypy_cache .ruff_cache .hypothesis

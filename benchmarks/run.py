@@ -1,6 +1,6 @@
 """Run benchmark cases and append what they measured to ``benchmarks/results/``.
 
-    python benchmarks/run.py                      all quick cases
+    python benchmarks/run.py                      all cases but those of `make bench-scale`
     python benchmarks/run.py ingest-npy read      some
     python benchmarks/run.py --list
 
@@ -27,7 +27,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
-from benchmarks.cases import CASES  # noqa: E402
+from benchmarks.cases import CASES, SCALE_CASES  # noqa: E402
 
 _PACKAGES = ("fernwood", "numpy", "pyarrow", "numba")
 
@@ -87,18 +87,19 @@ def main() -> None:
     parser.add_argument("--scratch", type=Path, default=HERE / "scratch", help="where tables are made")
     parser.add_argument("--results", type=Path, default=HERE / "results" / "foundation.jsonl")
     arguments = parser.parse_args()
+    known = CASES | SCALE_CASES
     if arguments.list:
-        for name, case in CASES.items():
+        for name, case in known.items():
             print(f"{name:<22}{(getattr(case, 'func', case).__doc__ or '').splitlines()[0]}")
         return
-    unknown = set(arguments.cases) - set(CASES)
+    unknown = set(arguments.cases) - set(known)
     if unknown:
         parser.error(f"no such case: {', '.join(sorted(unknown))}; --list shows them")
     arguments.scratch.mkdir(parents=True, exist_ok=True)
     arguments.results.parent.mkdir(parents=True, exist_ok=True)
     failed = False
     for name in arguments.cases or CASES:
-        figures, bars = CASES[name](Bench(arguments.scratch))
+        figures, bars = known[name](Bench(arguments.scratch))
         line = {
             "case": name,
             "figures": {key: round(value, 6) if isinstance(value, float) else value for key, value in figures.items()},

@@ -6,6 +6,7 @@ from benchmarks.cases.elimination import ELIMINATION_CASES
 from benchmarks.cases.ferns import FERN_CASES
 from benchmarks.cases.foundation import bins, ingest_csv, ingest_npy, ingest_short, read_columns
 from benchmarks.cases.minimal import minimal_madelon
+from benchmarks.cases.scale import SCALE_CASES
 from benchmarks.cases.snowball import SNOWBALL_CASES
 from benchmarks.cases.subspace import (
     select_demo,
@@ -26,6 +27,8 @@ from benchmarks.cases.trees import (
     trees_ten_classes,
     trees_threads,
 )
+
+__all__ = ["CASES", "SCALE_CASES"]
 
 CASES = {
     "ingest-npy": ingest_npy,
