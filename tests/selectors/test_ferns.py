@@ -16,7 +16,7 @@ import fernwood
 from fernwood import FernSelector
 from fernwood.datasets import make_madelon
 from fernwood.errors import BudgetError, FernwoodWarning, ParameterError, SourceError, StoreError, TargetError
-from fernwood.run.directory import CHECKPOINT_NAME
+from fernwood.run.directory import BEFORE_NAME, CHECKPOINT_NAME
 from fernwood.run.driving import SearchProgress
 from fernwood.search.ferns import FernSettings
 from fernwood.search.methods import settings_of
@@ -208,6 +208,7 @@ def test_a_damaged_checkpoint_is_refused(tmp_path: Path, change: Any) -> None:
         parts = dict(archive)
     change(parts)
     np.savez(run_dir / CHECKPOINT_NAME, **parts)
+    (run_dir / BEFORE_NAME).unlink(missing_ok=True)  # with the one before, the run would go on
     with pytest.raises(StoreError, match="the checkpoint of 'run' is damaged"):
         selector(scans=20, run_dir=run_dir).fit(X, Y)
 
