@@ -59,7 +59,13 @@ def elim_unknown(bench: Bench, search: str) -> Outcome:
 
 
 # Where all versions on all folds would take hours: how many runs, and which versions.
-_LESS = {("ads", "tree"): (10, ("r100", "h100")), ("mfeat", "tree"): (3, ())}
+_LESS = {
+    ("ads", "bayes"): (10, ("r100", "h100")),
+    ("ads", "tree"): (10, ("r100", "h100")),
+    ("mfeat", "tree"): (1, ("r50", "h50")),
+    ("led", "tree"): (3, ("r25", "h25")),
+    ("optdigits", "tree"): (1, ("r25", "h25")),
+}
 
 
 def elim_set(bench: Bench, name: str, learner: str) -> Outcome:
