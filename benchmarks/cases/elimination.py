@@ -33,10 +33,11 @@ def elim_seven(bench: Bench) -> Outcome:
     told = {way: _seven(bench, way) for way in _SCHEDULE}
     ratio = told["one"]["updates"] / told["known"]["updates"]
     figures = {**_named(told), **{f"{way}_schedule": cost / 1e9 for way, cost in _SCHEDULE.items()}, "ratio": ratio}
-    # The schedule is about removals: the first training, with all columns, is not in it.
+    # The schedule is about removals: the first training, with all columns, is not in it. Both readings are held to.
     bars = {
-        f"{way}: updates of removals within 10 % of the schedule": abs(told[way]["removal_updates"] / cost - 1) <= 0.1
+        f"{way}: {what} within 10 % of the schedule": abs(told[way][figure] / cost - 1) <= 0.1
         for way, cost in _SCHEDULE.items()
+        for what, figure in (("updates", "updates"), ("updates of removals", "removal_updates"))
     }
     inputs = {f"{way}: 10.0 inputs": round(told[way]["inputs"], 1) == 10.0 for way in _SCHEDULE}
     return figures, {**bars, **inputs, "one at a time costs ≥ 2 ×": ratio >= 2}
