@@ -21,18 +21,19 @@ if TYPE_CHECKING:
 
     from fernwood.store.base import Store
 
-__all__ = ["Madelon", "make_madelon"]
+__all__ = ["Planted", "make_madelon", "make_pair"]
 
 _FLIPPED = 0.01
 _COPY_NOISE = 0.1
 _BLOCK = 256
+_FEWEST_ROWS = 4
 
 # Addresses of the random streams below the seed.
 _CORNERS, _POINTS, _ORDER, _NOISE = range(4)
 
 
-class Madelon(NamedTuple):
-    """A Madelon-like table: `data` is an array or a store, `target` the classes, `relevant` the columns that matter."""
+class Planted(NamedTuple):
+    """A generated table: `data` is an array or a store, `target` the classes, `relevant` the columns that matter."""
 
     data: NDArray[np.float32] | Store
     target: NDArray[np.int32]
@@ -51,7 +52,7 @@ def make_madelon(
     random_state: int | None = None,
     out: str | os.PathLike[str] | None = None,
     memory: int | str | None = None,
-) -> Madelon:
+) -> Planted:
     """A table in the manner of Madelon, the artificial problem of the NIPS 2003 feature selection challenge.
 
     Every corner of a hypercube with half-width `class_sep` in the informative columns is the centre of a cluster with
@@ -78,7 +79,7 @@ def make_madelon(
 
     Returns
     -------
-    Madelon
+    Planted
 
     Examples
     --------
@@ -89,18 +90,87 @@ def make_madelon(
     n_relevant = n_informative + n_linear + n_copies
     if not 1 <= n_informative <= 12:
         raise ParameterError(f"n_informative is {n_informative}; give 1 to 12, since the clusters are its 2**n corners")
+    _check_shape(n_rows, n_columns, n_relevant)
+    seed = entropy(random_state)
+    values, target = _relevant(n_rows, n_informative, n_linear, n_copies, class_sep, seed)
+    return _planted(values, target, n_columns, seed, shuffle=shuffle, out=out, memory=memory)
+
+
+def make_pair(
+    n_rows: int,
+    n_columns: int,
+    *,
+    n_strong: int = 5,
+    effect: float = 1.5,
+    shuffle: bool = False,
+    random_state: int | None = None,
+    out: str | os.PathLike[str] | None = None,
+    memory: int | str | None = None,
+) -> Planted:
+    """A table with strong columns and a pair of which the second matters only beside the first.
+
+    Two classes of the same size. Strong columns are unit normals that differ by `effect` between the classes, and so is
+    the first of the pair. The second rises by half of `effect` where the first one is high in the second class or low
+    in the first, and falls by it elsewhere: by itself it has the same distribution in both classes. All other columns
+    are noise. Relevant columns are the strong ones, then the pair.
+
+    Parameters
+    ----------
+    n_rows, n_columns
+        Shape of the table.
+    n_strong
+        How many columns tell the classes apart by themselves, beside the first of the pair.
+    effect
+        In standard deviations.
+    shuffle, random_state, out, memory
+        See `make_madelon`.
+
+    Examples
+    --------
+    >>> table = make_pair(4000, 10, random_state=0)
+    >>> first, second = table.data[:, 5], table.data[:, 6]
+    >>> high = table.target == 1
+    >>> bool(abs(second[high].mean() - second[~high].mean()) < 0.1)
+    True
+    >>> beside = first > np.median(first)
+    >>> bool(second[high & beside].mean() - second[~high & beside].mean() > 1)
+    True
+    """
+    _check_shape(n_rows, n_columns, n_strong + 2)
+    seed = entropy(random_state)
+    points = generator(seed, _POINTS)
+    target = points.permutation(np.arange(n_rows) % 2).astype(np.int32)
+    side = target - 0.5
+    values = points.standard_normal((n_strong + 2, n_rows))
+    values[:-1] += effect * side
+    values[-1] += effect * side * np.sign(values[-2])
+    return _planted(values.astype(np.float32), target, n_columns, seed, shuffle=shuffle, out=out, memory=memory)
+
+
+def _check_shape(n_rows: int, n_columns: int, n_relevant: int) -> None:
     if n_columns < n_relevant:
         raise ParameterError(f"n_columns is {n_columns}; the {n_relevant} relevant columns alone need that many")
-    if n_rows < 4:
-        raise ParameterError(f"n_rows is {n_rows}; give at least 4")
-    seed = entropy(random_state)
-    relevant_values, target = _relevant(n_rows, n_informative, n_linear, n_copies, class_sep, seed)
+    if n_rows < _FEWEST_ROWS:
+        raise ParameterError(f"n_rows is {n_rows}; give at least {_FEWEST_ROWS}")
+
+
+def _planted(
+    values: NDArray[np.float32],
+    target: NDArray[np.int32],
+    n_columns: int,
+    seed: int,
+    *,
+    shuffle: bool,
+    out: str | os.PathLike[str] | None,
+    memory: int | str | None,
+) -> Planted:
+    """Relevant columns, shape (columns, rows), among noise."""
     place_of = generator(seed, _ORDER).permutation(n_columns) if shuffle else np.arange(n_columns)
-    relevant = np.sort(place_of[:n_relevant])
-    source = _MadelonSource(relevant_values, n_columns, np.argsort(place_of), seed)
+    relevant = np.sort(place_of[: len(values)])
+    source = _PlantedSource(values, n_columns, np.argsort(place_of), seed)
     if out is not None:
-        return Madelon(ingest(source, out, target=target, memory=memory), target, relevant)
-    return Madelon(source.columns(np.arange(n_columns)).T.copy(), target, relevant)
+        return Planted(ingest(source, out, target=target, memory=memory), target, relevant)
+    return Planted(source.columns(np.arange(n_columns)).T.copy(), target, relevant)
 
 
 def _relevant(
@@ -128,7 +198,7 @@ def _relevant(
     return values.astype(np.float32), np.where(flipped, 1 - target, target).astype(np.int32)
 
 
-class _MadelonSource(Source):
+class _PlantedSource(Source):
     """The table as a source: noise is drawn block by block, each block from its own address."""
 
     title = "the generated table"
@@ -144,7 +214,7 @@ class _MadelonSource(Source):
     @contextmanager
     def reading(self, columns: NDArray[np.int64], workspace: Workspace) -> Iterator[Reader]:  # noqa: ARG002
         """Open the table to read some columns."""
-        yield _MadelonReader(self, columns, self._relevant.shape[1])
+        yield _PlantedReader(self, columns, self._relevant.shape[1])
 
     def columns(self, positions: NDArray[np.int64]) -> NDArray[np.float32]:
         """Some columns, shape (columns, rows)."""
@@ -166,8 +236,8 @@ class _MadelonSource(Source):
         return self._block[1]
 
 
-class _MadelonReader(Reader):
-    def __init__(self, source: _MadelonSource, columns: NDArray[np.int64], n_rows: int) -> None:
+class _PlantedReader(Reader):
+    def __init__(self, source: _PlantedSource, columns: NDArray[np.int64], n_rows: int) -> None:
         self._source = source
         self._columns = columns
         self.n_rows = n_rows

@@ -12,7 +12,7 @@ from fernwood.cli.select import select_command
 from fernwood.run.view import ProgressView
 
 if TYPE_CHECKING:
-    from fernwood.datasets import Madelon
+    from fernwood.datasets import Planted
 
 _ROWS, _COLUMNS = 1000, 20_000
 
@@ -50,7 +50,7 @@ def demo_command(
     typer.echo(f"4. to have the decisions as a table: fernwood export {run} --to csv --output decisions.csv")
 
 
-def _write_csv(madelon: Madelon, path: Path) -> None:
+def _write_csv(madelon: Planted, path: Path) -> None:
     """Write the table as people have it: comma-separated, the target last."""
     from fernwood.sources.base import Progress
 
