@@ -1,4 +1,4 @@
-"""Write a store of 300 rows, five strong columns and a pair: make_pair.py STORE COLUMNS SEED; prints what is relevant."""
+"""Write a store of 300 rows with strong columns and a pair: make_pair.py STORE COLUMNS SEED; prints their positions."""
 
 import json
 import sys

@@ -18,7 +18,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from fernwood.learner.contexts import draw_ferns
-from fernwood.relevance.shadows import combined, false_discoveries, tail_chances
+from fernwood.relevance.shadows import combined, found_at, tail_chances
 from fernwood.search.examining import Shadows
 from fernwood.search.rolling import prepare
 from fernwood.search.snowball import Snowball, SnowballSettings, SnowballState
@@ -33,10 +33,14 @@ def one_pass(loop: Snowball, state: SnowballState, n_contexts: int) -> None:
     carried = np.sort(np.argsort(state.chance, kind="stable")[:_CARRIED])
     codes, categories = examiner.codes(carried), examiner.categories[carried]
     ferns = draw_ferns(np.random.default_rng(0), codes, categories, ground, n_contexts)
-    own, null = told.sums(ferns.contexts, {}, told.everyone())
+    own, null = np.zeros(told.n_columns, np.float32), np.zeros(told.n_shadows, np.float32)
+    told.add_sums(ferns.contexts, {}, told.everyone(), own, null)
+    chances = np.empty(told.n_columns)
     for kind, place in told.kinds:
-        evidence = combined(state.alone[kind.members], own[kind.members], n_contexts)
-        false_discoveries(tail_chances(evidence, combined(state.alone_null[place], null[place], n_contexts)))
+        shadows = combined(state.alone_null[place], null[place], n_contexts)
+        for ranks in kind.members():
+            chances[ranks] = tail_chances(combined(state.alone[ranks], own[ranks], n_contexts), shadows)
+    found_at(0.05, chances)
 
 
 def rate(n_contexts: int, n_passes: int, shadows: list[Shadows] | None = None) -> tuple[float, int]:
@@ -64,7 +68,8 @@ def wave_rate() -> float:
 with open_store(sys.argv[1]) as store:
     everything = np.arange(store.n_columns)
     columns_a_second, n_shadows = rate(8, 3)
-    own_shadows = [Shadows(everything, everything, np.zeros(store.n_columns, np.uint64), store.n_columns)]
+    one_kind = np.zeros(store.n_columns, np.uint8)
+    own_shadows = [Shadows(0, one_kind, everything, np.zeros(store.n_columns, np.uint64), store.n_columns)]
     figures = {
         "n_columns": store.n_columns,
         "n_rows": store.n_rows,

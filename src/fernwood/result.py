@@ -156,7 +156,8 @@ class Result:
     def order(self) -> NDArray[np.int64]:
         """All positions, best first: by decision, p or share of wins, score, and position."""
         chance = -self.wins / np.maximum(self.draws, 1) if self.p is None else self.p
-        return np.lexsort((np.arange(len(self.draws)), -self.score, chance, self.verdicts.decision))
+        # The sort is stable, so that equal columns stay in the order of their positions.
+        return np.lexsort((-self.score, chance, self.verdicts.decision))
 
     @property
     def ranking(self) -> NDArray[np.int64]:
@@ -332,12 +333,12 @@ class Result:
 
 def result_of(
     store: Store,
-    ids: NDArray[np.int64],
+    ids: NDArray[np.signedinteger[Any]],
     facts: Facts,
     verdicts: Verdicts,
     *,
     draws: NDArray[np.int32],
-    score: NDArray[np.float64],
+    score: NDArray[np.float64] | None = None,
     wins: NDArray[np.int32] | None = None,
     p: NDArray[np.float64] | None = None,
     q: NDArray[np.float64] | None = None,
@@ -347,7 +348,7 @@ def result_of(
 ) -> Result:
     """The result for all columns of a store, from what a search says of the columns at positions `ids`.
 
-    `given` are positions of covariates, which are not examined either.
+    `given` are positions of covariates, which are not examined either. Without a score it is -log10 of p.
     """
 
     def spread(values: NDArray[Any], rest: float) -> NDArray[Any]:
@@ -362,18 +363,26 @@ def result_of(
     )
     if given is not None:
         everywhere.reason[given] = len(verdicts.reasons) + 1
+    chances = None if p is None else spread(p, 1.0)
     return Result(
         store.names,
         facts,
         spread(draws, 0),
-        spread(score, 0.0),
+        _score_of(chances) if score is None else spread(score, 0.0),
         np.zeros(store.n_columns, np.int32) if wins is None else spread(wins, 0),
         everywhere,
-        None if p is None else spread(p, 1.0),
+        chances,
         None if q is None else spread(q, 1.0),
         None if modelled is None else spread(modelled, False),
         relations,
     )
+
+
+def _score_of(chances: NDArray[np.float64] | None) -> NDArray[np.float64]:
+    if chances is None:
+        raise ValueError("a result needs scores, or chances to make them of")
+    score = np.log10(chances)
+    return np.negative(score, out=score)
 
 
 def load_result(directory: Path) -> Result:

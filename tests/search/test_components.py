@@ -61,7 +61,13 @@ def test_the_most_frequent_marks_are_kept(monkeypatch: pytest.MonkeyPatch) -> No
 def test_blocks_go_through_the_store_from_front_to_back(monkeypatch: pytest.MonkeyPatch) -> None:
     store = fernwood.ingest(np.random.default_rng(0).standard_normal((50, 300)))
     ids = np.random.default_rng(1).permutation(300)
-    monkeypatch.setattr("fernwood.search.examining._BLOCK_BYTES", 50 * 37)
+    monkeypatch.setattr("fernwood.run.plan._BLOCK_BYTES", 50 * 37)
     examiner = Examiner(store, ids, None, np.ones(50), Dealer(0), 1)
     read = np.concatenate([ids[places] for places in examiner._blocks(np.arange(300))])
     assert read.tolist() == list(range(300))
+    chosen = np.random.default_rng(2).random(300) < 0.5
+    for at_once in (7, 2**18):
+        monkeypatch.setattr("fernwood.search.examining._RANKS_AT_ONCE", at_once)
+        blocks = list(examiner._sweep(chosen))
+        assert ids[np.concatenate(blocks)].tolist() == sorted(ids[chosen].tolist())
+        assert {len(block) for block in blocks[:-1]} == {37}

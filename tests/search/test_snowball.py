@@ -60,7 +60,7 @@ def test_threads_and_stores_change_nothing(answer: Result, tmp_path: Path) -> No
 
 
 def test_block_size_changes_nothing(answer: Result, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fernwood.search.examining._BLOCK_BYTES", 500 * 37)
+    monkeypatch.setattr("fernwood.run.plan._BLOCK_BYTES", 500 * 37)
     assert same(search(fernwood.ingest(MADELON.data, target=MADELON.target)), answer)
 
 
@@ -228,7 +228,7 @@ def test_a_column_is_not_examined_in_contexts_that_use_it() -> None:
     rng = seeds.generator(0, snowball._WAVES, 0)
     legs = [next(loop._ferns(rng, found, n)) for n in (16, 48)]
     for kind in shadows:
-        mine = np.intersect1d(kind.members, found)
+        mine = found[kind.kinds[found] == kind.number]
         told = np.concatenate([loop.told.each(kind, mine, leg.contexts)[0] for leg in legs], axis=1)
         uses = legs[0].uses + legs[1].uses
         for row, rank in enumerate(mine.tolist()):

@@ -13,7 +13,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["combined", "false_discoveries", "inverse_chances", "smallest_counted", "tail_chances"]
+__all__ = ["combined", "false_discoveries", "found_at", "inverse_chances", "smallest_counted", "tail_chances"]
 
 _ALONE = 0.3
 """The weight of a column by itself, without context, among all its contexts."""
@@ -54,7 +54,7 @@ def inverse_chances(
 
 
 def combined(
-    alone: NDArray[np.float64], in_contexts: NDArray[np.float64], n_contexts: NDArray[np.integer[Any]] | int
+    alone: NDArray[np.floating[Any]], in_contexts: NDArray[np.floating[Any]], n_contexts: NDArray[np.integer[Any]] | int
 ) -> NDArray[np.float64]:
     """One number for the evidence of many contexts: minus the logarithm of the harmonic mean of their p.
 
@@ -68,8 +68,9 @@ def combined(
     n_contexts : how many those are
     """
     number = np.asarray(n_contexts)
-    mean = np.where(number > 0, in_contexts / np.maximum(number, 1), alone)
-    return np.asarray(np.log(_ALONE * alone + (1 - _ALONE) * mean))
+    by_itself = np.asarray(alone, np.float64)
+    mean = np.where(number > 0, in_contexts / np.maximum(number, 1), by_itself)
+    return np.asarray(np.log(_ALONE * by_itself + (1 - _ALONE) * mean))
 
 
 def tail_chances(evidence: NDArray[np.float64], shadows: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -125,7 +126,36 @@ def false_discoveries(chances: NDArray[np.float64]) -> NDArray[np.float64]:
     """
     n = len(chances)
     order = np.argsort(chances, kind="stable")
-    rates = chances[order] * n / np.arange(1, n + 1)
+    rates = _rates(chances[order], n)
+    np.minimum.accumulate(rates[::-1], out=rates[::-1])
     out = np.empty(n)
-    out[order] = np.minimum(np.minimum.accumulate(rates[::-1])[::-1], 1.0)
+    out[order] = np.minimum(rates, 1.0, out=rates)
     return out
+
+
+def found_at(level: float, chances: NDArray[np.float64], n_columns: int | None = None) -> NDArray[np.bool_]:
+    """Which columns have a false discovery rate of at most `level`, as `false_discoveries` says, with far less memory.
+
+    Parameters
+    ----------
+    level
+        Below 1.
+    chances
+    n_columns
+        Of how many columns these are the ones that matter; the others have a chance of 1.
+
+    Examples
+    --------
+    >>> found_at(0.03, np.array([0.01, 0.5, 0.02])).tolist()
+    [True, False, True]
+    """
+    few = np.sort(chances[chances <= level])
+    passing = np.flatnonzero(_rates(few.copy(), n_columns or len(chances)) <= level)
+    return chances <= few[passing[-1]] if len(passing) else np.zeros(len(chances), bool)
+
+
+def _rates(chances: NDArray[np.float64], n_columns: int) -> NDArray[np.float64]:
+    """The false discovery rate up to each of some chances in increasing order; they are overwritten."""
+    chances *= n_columns
+    chances /= np.arange(1, len(chances) + 1)
+    return chances

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from fernwood.budget import shown_size
 from fernwood.errors import BudgetError
 
-__all__ = ["SearchPlan", "plan_draws", "plan_waves"]
+__all__ = ["SearchPlan", "block_width", "plan_draws", "plan_waves"]
 
 _LEDGER_BYTES, _WAVE_LEDGER_BYTES = 200, 140
 """For every column of the table: kinds, checksums, order, the evidence twice over, and what deciding takes."""
@@ -18,6 +18,9 @@ _SPARE_BYTES = 20 * 10**6
 
 
 _BLOCK_BYTES = 2**21
+"""Codes that a thread of the snowball looks at together: few enough to stay in a cache."""
+_MOST_COLUMNS = 2048
+"""More columns than this save nothing, and what is worked out for each of them is larger than a short column."""
 _COMPONENT_BYTES = 9000
 """For every column of a block: what its codes stand for, how often they occur, and its scores."""
 _FEWEST_SHADOWS, _MOST_SHADOWS = 1000, 20_000
@@ -119,10 +122,23 @@ def plan_waves(
     n_shadows = min(max(n_columns, _FEWEST_SHADOWS), _MOST_SHADOWS)
     round_ = (12 * n_laid_out + 48) * n_rows + 4 * n_shadows * n_contexts
     # A block of codes with the components of its columns, and 64 lanes of numbers for every row.
-    width = min(max(1, _BLOCK_BYTES // n_rows), n_shadows)
+    width = min(block_width(n_rows), n_shadows)
     worker = (2 * n_rows + _COMPONENT_BYTES) * width + 4 * 64 * n_rows + 256 * n_classes
     plan = SearchPlan(ledger, round_, worker, n_threads, held)
     return _within(plan, budget, f"{n_columns:,} columns of {n_rows:,} rows")
+
+
+def block_width(n_rows: int) -> int:
+    """How many columns a thread of the snowball looks at together.
+
+    Examples
+    --------
+    >>> block_width(1000), block_width(300)
+    (2048, 2048)
+    >>> block_width(100_000)
+    20
+    """
+    return min(max(1, _BLOCK_BYTES // n_rows), _MOST_COLUMNS)
 
 
 def _within(plan: SearchPlan, budget: int | None, what: str, way_out: str = "") -> SearchPlan:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["Components", "frequent", "pair_counts"]
 
 _MOST_KEPT = 4096
+_MARKS_AT_ONCE = 2**18
 _UNMARKED = np.uint64(0)
 
 
@@ -112,12 +113,21 @@ def frequent(marks: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.i
     >>> firsts.tolist(), kept.tolist()
     ([0, 1], [0, 1, 0, -1, -1])
     """
-    values, first, inverse, counts = np.unique(marks, return_index=True, return_inverse=True, return_counts=True)
+    values, counts = np.unique(marks, return_counts=True)
     often = np.flatnonzero(values != _UNMARKED)
     often = often[np.argsort(-counts[often], kind="stable")][:_MOST_KEPT]
-    place = np.full(len(values), -1, np.int16)
-    place[often] = np.arange(len(often), dtype=np.int16)
-    return first[often], place[inverse]
+    by_value = np.argsort(values[often])
+    known = values[often][by_value]
+    places, firsts = np.full(len(marks), -1, np.int16), np.full(len(often), len(marks))
+    for start in range(0, len(marks) if len(known) else 0, _MARKS_AT_ONCE):
+        some = marks[start : start + _MARKS_AT_ONCE]
+        near = np.minimum(np.searchsorted(known, some), len(known) - 1)
+        here = np.where(known[near] == some, by_value[near], -1)
+        places[start : start + _MARKS_AT_ONCE] = here
+        met, at = np.unique(here, return_index=True)
+        met, at = met[met >= 0], at[met >= 0]
+        firsts[met] = np.minimum(firsts[met], start + at)
+    return firsts, places
 
 
 def pair_counts(amounts: NDArray[np.float64], categories: NDArray[np.bool_]) -> NDArray[np.int64]:

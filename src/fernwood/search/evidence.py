@@ -10,7 +10,7 @@ import numpy as np
 from fernwood.relevance.shadows import inverse_chances
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
@@ -53,23 +53,37 @@ class ContextEvidence:
         self._examiner = examiner
         ends = np.cumsum([0, *(kind.n_always for kind in shadows)])
         self.kinds = list(zip(shadows, [slice(a, b) for a, b in pairwise(ends.tolist())], strict=True))
-        self.n_columns = sum(len(kind.members) for kind in shadows)
+        self.n_columns = len(shadows[0].kinds)
         self.n_shadows = int(ends[-1])
 
     def everyone(self) -> Awake:
         """All columns and shadows."""
         return Awake(np.ones(self.n_columns, bool), np.ones(self.n_shadows, bool))
 
-    def alone(self, contexts: Contexts) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64]]]:
-        """1/p of the columns of every kind, and of all its shadows, in the one context there is."""
-        for kind, _ in self.kinds:
-            own, null = self.each(kind, kind.members, contexts, len(kind.models))
-            yield own[:, 0].astype(np.float64), null[:, 0].astype(np.float64)
+    def alone(self, kind: Shadows, contexts: Contexts, own: NDArray[np.float32]) -> NDArray[np.float32]:
+        """1/p of all shadows of a kind in the one context there is; that of its columns goes to its place in `own`."""
+        reference = self._reference(kind, contexts, len(kind.models))
+        null = np.empty(len(kind.models), np.float32)
 
-    def sums(
-        self, contexts: Contexts, used: Mapping[int, list[int]], awake: Awake
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The sums of 1/p over contexts, by column and by shadow; 0 for those that are not awake.
+        def keep(ranks: NDArray[np.int32], scores: NDArray[np.float32]) -> None:
+            own[ranks] = inverse_chances(scores, reference.mean, reference.spread)[:, 0]
+
+        def keep_null(at: NDArray[np.int64], told: NDArray[np.float32]) -> None:
+            null[at] = told[:, 0]
+
+        self._examiner.sweep(kind.kinds == kind.number, contexts, keep)
+        self._each_shadow(kind, np.arange(len(null)), contexts, reference, keep_null)
+        return null
+
+    def add_sums(
+        self,
+        contexts: Contexts,
+        used: Mapping[int, list[int]],
+        awake: Awake,
+        own: NDArray[np.float32],
+        null: NDArray[np.float32],
+    ) -> None:
+        """Add the sums of 1/p over contexts, by column and by shadow, for those awake.
 
         Parameters
         ----------
@@ -77,8 +91,9 @@ class ContextEvidence:
         used
             The contexts that use a column, by its rank: it is not examined in those.
         awake
+        own, null
+            To which the sums are added.
         """
-        own, null = np.zeros(self.n_columns), np.zeros(self.n_shadows)
         in_use = np.array(sorted(used), np.int64)
         for kind, place in self.kinds:
             heard = np.flatnonzero(awake.shadows[place])
@@ -87,27 +102,24 @@ class ContextEvidence:
             null_here = null[place]
 
             def add_null(
-                at: NDArray[np.int64], told: NDArray[np.float32], null: NDArray[np.float64] = null_here
+                at: NDArray[np.int64], told: NDArray[np.float32], null: NDArray[np.float32] = null_here
             ) -> None:
-                null[at] = _total(told)
+                null[at] += told.sum(axis=1, dtype=np.float64)
 
             self._each_shadow(kind, heard, contexts, reference, add_null)
-            ranks = kind.members[awake.columns[kind.members]]
 
             def add(
-                at: NDArray[np.int64],
+                ranks: NDArray[np.int32],
                 scores: NDArray[np.float32],
-                ranks: NDArray[np.int64] = ranks,
                 mean: NDArray[np.float64] = mean,
                 spread: NDArray[np.float64] = spread,
             ) -> None:
                 told = inverse_chances(scores, mean, spread)
-                for row in np.flatnonzero(np.isin(ranks[at], in_use)).tolist():
-                    told[row, used[int(ranks[at[row]])]] = 0.0
-                own[ranks[at]] = _total(told)
+                for row in np.flatnonzero(np.isin(ranks, in_use)).tolist():
+                    told[row, used[int(ranks[row])]] = 0.0
+                own[ranks] += told.sum(axis=1, dtype=np.float64)
 
-            self._examiner.examine(ranks, contexts, add)
-        return own, null
+            self._examiner.sweep(awake.columns & (kind.kinds == kind.number), contexts, add)
 
     def each(
         self, kind: Shadows, ranks: NDArray[np.int64], contexts: Contexts, n_shadows: int = 0
@@ -159,7 +171,3 @@ class ContextEvidence:
             use(others[at], inverse_chances(scores, mean, spread))
 
         self._examiner.examine(kind.models[others], contexts, keep, kind.copies[others])
-
-
-def _total(told: NDArray[np.float32]) -> NDArray[np.float64]:
-    return np.asarray(told.sum(axis=1, dtype=np.float64))

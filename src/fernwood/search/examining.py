@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from fernwood.kernels.components import fill_components
 from fernwood.learner.many import in_order
+from fernwood.run.plan import block_width
 from fernwood.search.components import Components, frequent, pair_counts
 from fernwood.sources.base import Kind
 from fernwood.store.quantise import MISSING
@@ -23,10 +24,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Examiner", "Shadows", "draw_shadows"]
 
-_BLOCK_BYTES = 2**21
-"""Codes that a thread looks at together: some thousand short columns, and few enough to stay in a cache."""
 _FEWEST_COLUMNS = 64
 """Fewer columns than this would leave lanes of the kernel empty."""
+_RANKS_AT_ONCE = 2**18
+"""Columns that are looked up together: arrays as long as the table is wide are what memory is short of."""
 _EVEN_ENOUGH = 4  # as a power of two
 _SHADOWS_A_KIND, _SHADOWS_OF_A_RARE_KIND, _SHADOWS_A_RARE_COLUMN = 1000, 300, 20
 _SHADOWS_ALONE, _MOST_SHADOWS_ALONE, _ALONE_A_COLUMN = 5000, 20_000, 4
@@ -40,16 +41,23 @@ class Shadows(NamedTuple):
 
     Attributes
     ----------
-    members : int64 array; ranks of the columns of this kind
+    number : of this kind
+    kinds : array; the number of every column's kind, by rank
     models : int64 array; ranks of the columns that are permuted, a column perhaps more than once
     copies : uint64 array; which copy of its model a shadow is
     n_always : how many of the shadows, the first ones, are examined in contexts; the others only without
     """
 
-    members: NDArray[np.int64]
+    number: int
+    kinds: NDArray[np.unsignedinteger[Any]]
     models: NDArray[np.int64]
     copies: NDArray[np.uint64]
     n_always: int
+
+    def members(self) -> Iterator[NDArray[np.int64]]:
+        """Ranks of the columns of this kind in increasing order, some at a time."""
+        for first in range(0, len(self.kinds), _RANKS_AT_ONCE):
+            yield first + np.flatnonzero(self.kinds[first : first + _RANKS_AT_ONCE] == self.number)
 
 
 class Examiner:
@@ -58,7 +66,7 @@ class Examiner:
     Parameters
     ----------
     store
-    ids : int64 array
+    ids : array of whole numbers
         Positions of the columns that are examined; everything else is said in ranks in this order.
     rows : int64 array or None
         The rows that count, where some do not.
@@ -72,24 +80,25 @@ class Examiner:
     def __init__(
         self,
         store: Store,
-        ids: NDArray[np.int64],
+        ids: NDArray[np.signedinteger[Any]],
         rows: NDArray[np.int64] | None,
         weights: NDArray[np.float64],
         deal: Dealer,
         n_threads: int,
     ) -> None:
         self._store = store
-        self._ids = ids
+        # Four bytes are enough for a position, and these two are kept for every column.
+        self._ids = ids.astype(np.int32)
+        self._in_file = np.argsort(ids, kind="stable").astype(np.int32)
         self.rows = slice(None) if rows is None else rows
         self._components = Components(weights)
         self._kept = np.full(len(ids), -1, np.int16)
         self._deal = deal
         self._n_threads = n_threads
-        self._width = max(1, _BLOCK_BYTES // store.n_rows)
-        self.categories = store.kinds[ids] == Kind.CATEGORY
-        self._checksums = store.checksums[ids]
+        self._width = block_width(store.n_rows)
+        self.categories = store.kinds[self._ids] == Kind.CATEGORY
 
-    def codes(self, ranks: NDArray[np.int64]) -> NDArray[np.uint8]:
+    def codes(self, ranks: NDArray[np.signedinteger[Any]]) -> NDArray[np.uint8]:
         """The codes of some columns, for the rows that count."""
         codes = self._store.read(self._ids[ranks])
         return np.ascontiguousarray(codes[:, self.rows])
@@ -119,7 +128,7 @@ class Examiner:
         n = len(self._ids)
         kinds, marks = np.empty(n, np.int64), np.empty(n, np.uint64)
 
-        def look(ranks: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint64]]:
+        def look(ranks: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.uint64]]:
             codes = self.codes(ranks)
             amounts, categories = self._components.amounts(codes), self.categories[ranks]
             share = amounts / amounts.sum(axis=1, keepdims=True)
@@ -129,7 +138,7 @@ class Examiner:
                 kind += _KINDS_APART * self._tied(codes, amounts, categories)
             return ranks, kind, self._components.marks(amounts, categories)
 
-        for ranks, kind, mark in in_order(look, self._blocks(np.arange(n)), self._n_threads):
+        for ranks, kind, mark in in_order(look, self._sweep(np.ones(n, bool)), self._n_threads):
             kinds[ranks], marks[ranks] = kind, mark
         firsts, self._kept = frequent(marks)
         self._components.keep(self._components.amounts(self.codes(firsts)), self.categories[firsts])
@@ -162,27 +171,64 @@ class Examiner:
         """
 
         def look(places: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-            chosen = ranks[places]
-            codes = self.codes(chosen)
-            if copies is not None:
-                codes = self._deal(codes, self._checksums[chosen], copies[places])
-            scores = np.zeros((len(codes), len(contexts.rows), 2), np.float32)
-            self._components.add_scores(codes, self.categories[chosen], self._kept[chosen], contexts, scores)
-            return places, scores
+            return places, self._scores(ranks[places], contexts, None if copies is None else copies[places])
 
         for places, scores in in_order(look, self._blocks(ranks), self._n_threads):
             use(places, scores)
 
-    def _blocks(self, ranks: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
-        """Places in `ranks` by the block, so that the store is read from front to back.
+    def sweep(
+        self,
+        chosen: NDArray[np.bool_],
+        contexts: Contexts,
+        use: Callable[[NDArray[np.int32], NDArray[np.float32]], object],
+    ) -> None:
+        """Give the scores of chosen columns to `use`, block by block: their ranks, and the scores there.
 
-        As many as a thread looks at together, but enough blocks for all threads.
+        As `examine` does, but nothing is made that is as long as the table is wide.
         """
+
+        def look(ranks: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+            return ranks, self._scores(ranks, contexts, None)
+
+        for ranks, scores in in_order(look, self._sweep(chosen), self._n_threads):
+            use(ranks, scores)
+
+    def _scores(
+        self, ranks: NDArray[np.signedinteger[Any]], contexts: Contexts, copies: NDArray[np.uint64] | None
+    ) -> NDArray[np.float32]:
+        """Scores of columns, or of such copies of them, in contexts."""
+        codes = self.codes(ranks)
+        if copies is not None:
+            codes = self._deal(codes, self._store.checksums[self._ids[ranks]], copies)
+        scores = np.zeros((len(codes), len(contexts.rows), 2), np.float32)
+        self._components.add_scores(codes, self.categories[ranks], self._kept[ranks], contexts, scores)
+        return scores
+
+    def _blocks(self, ranks: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+        """Places in `ranks` by the block, so that the store is read from front to back."""
         order = np.argsort(self._ids[ranks], kind="stable")
-        fair = -(-len(ranks) // (2 * self._n_threads))
-        width = min(self._width, max(fair, _FEWEST_COLUMNS))
+        width = self._fair_width(len(ranks))
         for first in range(0, len(ranks), width):
             yield order[first : first + width]
+
+    def _sweep(self, chosen: NDArray[np.bool_]) -> Iterator[NDArray[np.int32]]:
+        """Ranks of chosen columns by the block, so that the store is read from front to back."""
+        width = self._fair_width(int(np.count_nonzero(chosen)))
+        waiting = self._in_file[:0]
+        for first in range(0, len(chosen), _RANKS_AT_ONCE):
+            here = self._in_file[first : first + _RANKS_AT_ONCE]
+            waiting = np.concatenate((waiting, here[chosen[here]]))
+            whole = len(waiting) - len(waiting) % width
+            for start in range(0, whole, width):
+                yield waiting[start : start + width]
+            waiting = waiting[whole:]
+        if len(waiting):
+            yield waiting
+
+    def _fair_width(self, n_columns: int) -> int:
+        """As many columns as a thread looks at together, but so few that there are blocks for all threads."""
+        fair = -(-n_columns // (2 * self._n_threads))
+        return min(self._width, max(fair, _FEWEST_COLUMNS))
 
 
 def draw_shadows(kinds: NDArray[np.int64]) -> list[Shadows]:
@@ -192,13 +238,18 @@ def draw_shadows(kinds: NDArray[np.int64]) -> list[Shadows]:
     columns of a kind is as good as drawing them.
     """
     alone = min(max(_ALONE_A_COLUMN * len(kinds), _SHADOWS_ALONE), _MOST_SHADOWS_ALONE)
+    names = np.unique(kinds)
+    numbers = np.empty(len(kinds), np.min_scalar_type(len(names)))
+    for first in range(0, len(kinds), _RANKS_AT_ONCE):
+        some = slice(first, first + _RANKS_AT_ONCE)
+        numbers[some] = np.searchsorted(names, kinds[some])
     out = []
-    for kind in np.unique(kinds).tolist():
-        members = np.flatnonzero(kinds == kind)
+    for number in range(len(names)):
+        members = np.flatnonzero(numbers == number)
         n = len(members)
         rare = min(_SHADOWS_OF_A_RARE_KIND + _SHADOWS_A_RARE_COLUMN * n, _SHADOWS_A_KIND)
         n_always = min(max(n, rare), _MOST_SHADOWS)
         places = np.arange(max(n_always, _SHADOWS_A_KIND, alone * n // len(kinds)))
-        copies = (places // len(members)).astype(np.uint64)
-        out.append(Shadows(members, members[places % len(members)], copies, n_always))
+        copies = (places // n).astype(np.uint64)
+        out.append(Shadows(number, numbers, members[places % n], copies, n_always))
     return out

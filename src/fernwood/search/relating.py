@@ -66,7 +66,7 @@ def find_partners(
         uses[context, use] = 1
     told_of = np.repeat(np.log(alone)[:, None], n_contexts + n_alone, axis=1)
     for kind, _ in told.kinds:
-        places = np.flatnonzero(np.isin(found, kind.members))
+        places = np.flatnonzero(kind.kinds[found] == kind.number)
         if len(places):
             told_of[places, :n_contexts] = np.log(told.each(kind, found[places], ferns.contexts)[0])
     more, clear = _told_more(told_of, uses)

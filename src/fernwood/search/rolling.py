@@ -84,18 +84,20 @@ def select_by_snowball(
         exploration=loop.exploration(state).to_json(),
         versions=versions(),
     )
-    rates = false_discoveries(state.chance)
+    relations, modelled = _relations(loop, state, ids, seed), _modelled(state, loop)
+    chance, draws, wave = state.chance, state.contexts + np.int32(1), state.wave
+    del loop, state  # ledgers of millions of columns, and nothing of them is needed any more
+    rates = false_discoveries(chance)
     result = result_of(
         store,
         ids,
         facts,
-        _verdicts(state, rates, settings),
-        draws=state.contexts + np.int32(1),
-        score=-np.log10(state.chance),
-        p=state.chance,
+        _verdicts(wave, rates, settings),
+        draws=draws,
+        p=chance,
         q=rates,
-        modelled=_modelled(state, loop),
-        relations=_relations(loop, state, ids, seed),
+        modelled=modelled,
+        relations=relations,
         given=given,
     )
     selection = Selection(result, stopped_by)
@@ -107,7 +109,7 @@ def select_by_snowball(
 class Prepared(NamedTuple):
     """A search that can begin: positions of the columns examined, positions of covariates, and the loop."""
 
-    ids: NDArray[np.int64]
+    ids: NDArray[np.int32]
     given: NDArray[np.int64]
     loop: Snowball
 
@@ -124,8 +126,10 @@ def prepare(
     """Check a table, plan the memory, and look at every column once; see `select_by_subspaces` for the parameters."""
     check_table(store)
     given = given_positions(store, settings.given)
-    ids = candidates(store, given)
-    check_candidates(ids, given)
+    usable = candidates(store, given)
+    check_candidates(usable, given)
+    ids = usable.astype(np.int32)
+    del usable  # twice as large, and as long as the table is wide
     rows, weights, ground = _counted(store, given)
     groups = store.groups if store.groups is None or rows is None else store.groups[rows]
     least = smallest_chance(ground, groups)
@@ -152,12 +156,12 @@ def _modelled(state: SnowballState, loop: Snowball) -> NDArray[np.bool_]:
     modelled = np.zeros(len(state.chance), bool)
     for kind, _ in loop.told.kinds:
         alone, beside = smallest_counted(len(kind.models)), smallest_counted(kind.n_always)
-        least = np.where(state.wave[kind.members] == 0, alone, beside)
-        modelled[kind.members] = state.chance[kind.members] <= least
+        for ranks in kind.members():
+            modelled[ranks] = state.chance[ranks] <= np.where(state.wave[ranks] == 0, alone, beside)
     return modelled
 
 
-def _relations(loop: Snowball, state: SnowballState, ids: NDArray[np.int64], seed: int) -> Relations:
+def _relations(loop: Snowball, state: SnowballState, ids: NDArray[np.int32], seed: int) -> Relations:
     """What the best of the columns found have to do with each other."""
     found = state.found[np.argsort(state.chance[state.found], kind="stable")][:_MOST_RELATED]
     if not len(found):
@@ -166,7 +170,7 @@ def _relations(loop: Snowball, state: SnowballState, ids: NDArray[np.int64], see
     number = interchangeable(examiner, found)
     groups = [ids[found[number == k]].tolist() for k in np.unique(number) if np.count_nonzero(number == k) > 1]
     in_order = np.sort(found)
-    partners = find_partners(examiner, loop.told, ground, in_order, state.alone[in_order], seed)
+    partners = find_partners(examiner, loop.told, ground, in_order, state.alone[in_order].astype(np.float64), seed)
     by_position = {int(ids[rank]): ids[np.array(beside)].tolist() for rank, beside in partners.items()}
     return Relations(groups, by_position, ids[gives_away(examiner, ground, found)].tolist())
 
@@ -186,10 +190,11 @@ def _counted(
     return rows, inside.kernel.weights, ground
 
 
-def _verdicts(state: SnowballState, rates: NDArray[np.float64], settings: SnowballSettings) -> Verdicts:
-    found = state.wave >= 0
-    lost = ~found & (rates <= settings.fdr)
-    reason = np.select([found & (state.wave == 0), found, lost], [0, 1, 2], 3).astype(np.uint8)
+def _verdicts(wave: NDArray[np.int16], rates: NDArray[np.float64], settings: SnowballSettings) -> Verdicts:
+    reason = np.full(len(wave), 3, np.uint8)
+    reason[rates <= settings.fdr] = 2
+    reason[wave >= 0] = 1
+    reason[wave == 0] = 0
     reasons = (
         f"told by itself, at a false discovery rate of {settings.fdr:g}",
         f"told in the context of others, at a false discovery rate of {settings.fdr:g}",

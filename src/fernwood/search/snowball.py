@@ -18,7 +18,7 @@ from fernwood import seeds
 from fernwood.errors import ParameterError
 from fernwood.learner.contexts import draw_exploring_ferns, draw_ferns, n_laid_out, without_context
 from fernwood.learner.settings import at_least
-from fernwood.relevance.shadows import combined, false_discoveries, tail_chances
+from fernwood.relevance.shadows import combined, found_at, tail_chances
 from fernwood.relevance.tested import check_fdr
 from fernwood.run.driving import SearchProgress
 from fernwood.search.evidence import Awake, ContextEvidence
@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 __all__ = ["Snowball", "SnowballSettings", "SnowballState"]
 
 _NOT_FOUND = -1
+_TYPES = {"step": np.int64, "contexts": np.int32, "contexts_null": np.int32, "wave": np.int16, "chance": np.float64}
+"""Of the arrays of a state; the others are single precision, which is what evidence is made of."""
+_LEDGERS = ("ledger", "ledger_null", "contexts", "contexts_null")
 _WAVES, _CONFIRMING, _EXPLORING = range(5, 8)  # addresses below the seed
 _CARRIED = 30
 """While nothing is found, contexts are made of so many of the best columns."""
@@ -134,18 +137,18 @@ class SnowballState(NamedTuple):
     ----------
     step : int64 array of 4; waves made, waves without a new column, rounds of confirmation made (−1: it has not begun),
         contexts explored
-    alone, alone_null : float64 arrays; 1/p without context, of columns and of shadows
-    ledger, ledger_null : float64 arrays; the sum of 1/p over contexts
+    alone, alone_null : float32 arrays; 1/p without context, of columns and of shadows
+    ledger, ledger_null : float32 arrays; the sum of 1/p over contexts
     contexts, contexts_null : int32 arrays; in how many contexts a column or a shadow was examined
     wave : int16 array; the wave in which a column was found, −1 where it is not
     chance : float64 array; p of the column, from the wave before it was found, or from the last confirmation
     """
 
     step: NDArray[np.int64]
-    alone: NDArray[np.float64]
-    alone_null: NDArray[np.float64]
-    ledger: NDArray[np.float64]
-    ledger_null: NDArray[np.float64]
+    alone: NDArray[np.float32]
+    alone_null: NDArray[np.float32]
+    ledger: NDArray[np.float32]
+    ledger_null: NDArray[np.float32]
     contexts: NDArray[np.int32]
     contexts_null: NDArray[np.int32]
     wave: NDArray[np.int16]
@@ -164,12 +167,13 @@ class SnowballState(NamedTuple):
         """Of the shadows of a kind."""
         return combined(self.alone_null[place], self.ledger_null[place], self.contexts_null[place])
 
+    def opened(self) -> SnowballState:
+        """A state whose ledgers may be written to."""
+        return self._replace(**{name: getattr(self, name).copy() for name in _LEDGERS})
+
     def forgotten(self) -> SnowballState:
         """The state before any context."""
-        emptied = {
-            name: np.zeros_like(getattr(self, name)) for name in ("ledger", "ledger_null", "contexts", "contexts_null")
-        }
-        return self._replace(**emptied)
+        return self._replace(**{name: np.zeros_like(getattr(self, name)) for name in _LEDGERS})
 
 
 class Snowball:
@@ -214,22 +218,23 @@ class Snowball:
     def start(self) -> SnowballState:
         """Every column by itself."""
         n, n_shadows = self._n_columns, self.told.n_shadows
-        alone, alone_null, chance = np.empty(n), np.empty(n_shadows), np.empty(n)
-        for (kind, place), (own, null) in zip(
-            self.told.kinds, self.told.alone(without_context(self.ground)), strict=True
-        ):
-            alone[kind.members], alone_null[place] = own, null[: kind.n_always]
-            chance[kind.members] = tail_chances(np.log(own), np.log(null))
+        alone, alone_null, chance = np.empty(n, np.float32), np.empty(n_shadows, np.float32), np.empty(n)
+        for kind, place in self.told.kinds:
+            null = self.told.alone(kind, without_context(self.ground), alone)
+            alone_null[place] = null[: kind.n_always]
+            null_evidence = np.log(null, dtype=np.float64)
+            for ranks in kind.members():
+                chance[ranks] = tail_chances(np.log(alone[ranks], dtype=np.float64), null_evidence)
         state = SnowballState(
             np.array([0, 0, -1, 0]),
             alone,
             alone_null,
-            np.zeros(n),
-            np.zeros(n_shadows),
+            np.zeros(n, np.float32),
+            np.zeros(n_shadows, np.float32),
             np.zeros(n, np.int32),
             np.zeros(n_shadows, np.int32),
             np.full(n, _NOT_FOUND, np.int16),
-            np.maximum(chance, self.least),
+            np.maximum(chance, self.least, out=chance),
         )
         return self._with_found(state)
 
@@ -268,8 +273,8 @@ class Snowball:
         state = SnowballState(**{name: arrays[name] for name in SnowballState._fields})
         for name, array in state._asdict().items():
             length = self.told.n_shadows if name.endswith("_null") else self._n_columns
-            if array.shape != (4 if name == "step" else length,):
-                raise ValueError(f"the checkpoint's {name} has another shape")
+            if array.shape != (4 if name == "step" else length,) or array.dtype != _TYPES.get(name, np.float32):
+                raise ValueError(f"the checkpoint's {name} has another shape or type")
         return state
 
     # Waves -----------------------------------------------------------------------------------------------------------
@@ -281,15 +286,16 @@ class Snowball:
         """
         carried = state.found
         if not len(carried):
-            carried = np.sort(np.argsort(state.chance, kind="stable")[:_CARRIED])
+            carried = _best(state.chance, _CARRIED)
         rng = seeds.generator(self._seed, _WAVES, int(state.step[0]))
         n_first = max(1, round(_FIRST_LEG * self._settings.n_contexts))
         awake = self._racing(state) if state.step[1] else self.told.everyone()
+        state = state.opened()
         for leg, n_contexts in enumerate((n_first, self._settings.n_contexts - n_first)):
             if leg:
                 awake = self._racing(state)
             for ferns in self._ferns(rng, carried, n_contexts):
-                state = self._heard(state, ferns, carried, awake)
+                self._hear(state, ferns, carried, awake)
         return self._judged(state._replace(step=state.step + np.array([1, 0, 0, 0])))
 
     def _racing(self, state: SnowballState) -> Awake:
@@ -298,7 +304,8 @@ class Snowball:
         for kind, place in self.told.kinds:
             null = state.evidence_null(place)
             least = np.quantile(null, _RACING)
-            awake.columns[kind.members] = state.evidence(kind.members) >= least
+            for ranks in kind.members():
+                awake.columns[ranks] = state.evidence(ranks) >= least
             awake.shadows[place] = null >= least
         return awake
 
@@ -314,28 +321,25 @@ class Snowball:
         at_once = n_laid_out(self.ground.target.n_rows, n_contexts)
         return [min(at_once, n_contexts - first) for first in range(0, n_contexts, at_once)]
 
-    def _heard(self, state: SnowballState, ferns: Ferns, carried: NDArray[np.int64], awake: Awake) -> SnowballState:
-        """The state with what contexts tell of those awake added to the ledger."""
+    def _hear(self, state: SnowballState, ferns: Ferns, carried: NDArray[np.int64], awake: Awake) -> None:
+        """Add to the ledgers what contexts tell of those awake."""
         used = _used_in(ferns.uses, carried)
-        own, null = self.told.sums(ferns.contexts, used, awake)
+        self.told.add_sums(ferns.contexts, used, awake, state.ledger, state.ledger_null)
         n_contexts = len(ferns.uses)
-        counts = n_contexts * awake.columns.astype(np.int32)
+        np.add(state.contexts, n_contexts, out=state.contexts, where=awake.columns)
+        np.add(state.contexts_null, n_contexts, out=state.contexts_null, where=awake.shadows)
         for rank, contexts in used.items():
             if awake.columns[rank]:
-                counts[rank] -= len(contexts)
-        return state._replace(
-            ledger=state.ledger + own,
-            ledger_null=state.ledger_null + null,
-            contexts=state.contexts + counts,
-            contexts_null=state.contexts_null + n_contexts * awake.shadows.astype(np.int32),
-        )
+                state.contexts[rank] -= len(contexts)
 
     def _judged(self, state: SnowballState) -> SnowballState:
         """The state with p of the columns that are not found yet."""
         chance = state.chance.copy()
         for kind, place in self.told.kinds:
-            out = kind.members[state.wave[kind.members] < 0]
-            chance[out] = np.maximum(tail_chances(state.evidence(out), state.evidence_null(place)), self.least)
+            null = state.evidence_null(place)
+            for ranks in kind.members():
+                out = ranks[state.wave[ranks] < 0]
+                chance[out] = np.maximum(tail_chances(state.evidence(out), null), self.least)
         return state._replace(chance=chance)
 
     def _with_found(self, state: SnowballState) -> SnowballState:
@@ -343,7 +347,7 @@ class Snowball:
         # Contexts of the best columns were chosen by looking at the target; random ones were not.
         provisional = state.step[0] > 0 and state.step[3] == 0 and not len(state.found)
         level = _CARRIED_SHARE * self._settings.fdr if provisional else self._settings.level
-        passed = false_discoveries(state.chance) <= level
+        passed = found_at(level, state.chance)
         fresh = passed & (state.wave < 0)
         now = state.step[0] + (state.step[3] > 0)  # what exploring found was not found alone
         wave = np.where(fresh, np.int16(now), state.wave)
@@ -371,16 +375,19 @@ class Snowball:
         n_explored = int(state.step[3])
         n_contexts = min(self._settings.n_contexts, self._n_exploring(state) - n_explored)
         rng = seeds.generator(self._seed, _EXPLORING, n_explored)
-        others = np.flatnonzero(state.wave < 0)
-        if n_explored == 0 and not len(state.found):
-            # What the best columns told of each other was chosen by the target, and has no place beside this.
-            state = state.forgotten()
+        found = state.found
+        n_others = self._n_columns - len(found)
+        # What the best columns told of each other was chosen by the target, and has no place beside this.
+        state = state.forgotten() if n_explored == 0 and not len(found) else state.opened()
         for n in self._parts(n_contexts):
-            size = min(n * self._exploring_depth, len(others))
-            carried = np.concatenate((state.found, np.sort(rng.choice(others, size, replace=False))))
+            size = min(n * self._exploring_depth, n_others)
+            others = np.sort(rng.choice(n_others, size, replace=False))
+            # From places among those not found to ranks: each found column before one moves it on.
+            others += np.searchsorted(found - np.arange(len(found)), others, side="right")
+            carried = np.concatenate((found, others))
             codes, categories = self.examiner.codes(carried), self.examiner.categories[carried]
-            ferns = draw_exploring_ferns(rng, codes, categories, self.ground, n, len(state.found))
-            state = self._heard(state, ferns, carried, self.told.everyone())
+            ferns = draw_exploring_ferns(rng, codes, categories, self.ground, n, len(found))
+            self._hear(state, ferns, carried, self.told.everyone())
         return self._judged(state._replace(step=state.step + np.array([0, 0, 0, n_contexts])))
 
     # Confirmation -----------------------------------------------------------------------------------------------------
@@ -399,17 +406,15 @@ class Snowball:
         if not len(found):
             step[2] = _ROUNDS
             return state._replace(step=step)
-        by_itself = state.wave == 0
-        judged = np.where(by_itself, state.chance, 1.0)
-        late = found[~by_itself[found]]
-        if len(late):
-            judged[late] = self._fresh_chances(state, found, late, number)
-        kept = false_discoveries(judged) <= self._settings.level
-        chance = state.chance.copy()
-        chance[found] = judged[found]
-        wave = np.where(kept, state.wave, np.int16(_NOT_FOUND))
-        lost = np.count_nonzero(wave >= 0) < len(found)
-        step[2] = number + 1 if lost else _ROUNDS
+        late = state.wave[found] > 0
+        judged = state.chance[found]
+        if late.any():
+            judged[late] = self._fresh_chances(state, found, found[late], number)
+        kept = found_at(self._settings.level, judged, self._n_columns)
+        chance, wave = state.chance.copy(), state.wave.copy()
+        chance[found] = judged
+        wave[found[~kept]] = _NOT_FOUND
+        step[2] = _ROUNDS if kept.all() else number + 1
         return state._replace(step=step, wave=wave, chance=chance)
 
     def _fresh_chances(
@@ -422,9 +427,10 @@ class Snowball:
 
         # Contexts that are laid out together are kept for all kinds; the others are drawn anew for each.
         kept = list(drawn()) if len(self._parts(self._settings.n_confirming)) == 1 else None
-        out = np.ones(self._n_columns)
+        out = np.empty(len(late))
         for kind, place in self.told.kinds:
-            mine = np.intersect1d(kind.members, late)
+            places = np.flatnonzero(kind.kinds[late] == kind.number)
+            mine = late[places]
             if not len(mine):
                 continue
             told, uses = [], []
@@ -439,8 +445,15 @@ class Snowball:
                 beside = np.array([own.shape[1] - len(using)])
                 evidence = combined(state.alone[[rank]], np.delete(own[row], using).sum(dtype=np.float64), beside)
                 theirs = everywhere - null[:, using].sum(axis=1, dtype=np.float64)
-                out[rank] = tail_chances(evidence, combined(state.alone_null[place], theirs, beside))[0]
-        return np.maximum(out[late], self.least)
+                out[places[row]] = tail_chances(evidence, combined(state.alone_null[place], theirs, beside))[0]
+        return np.maximum(out, self.least)
+
+
+def _best(chance: NDArray[np.float64], n_best: int) -> NDArray[np.int64]:
+    """Ranks of the columns of the smallest chances, in increasing order; of equal ones the first."""
+    n_best = min(n_best, len(chance))
+    near = np.flatnonzero(chance <= np.partition(chance, n_best - 1)[n_best - 1])
+    return np.sort(near[np.argsort(chance[near], kind="stable")[:n_best]])
 
 
 def _used_in(uses: list[NDArray[np.int64]], carried: NDArray[np.int64]) -> dict[int, list[int]]:

@@ -15,7 +15,7 @@ from fernwood.store.columns import KIND_NAMES, codes_checksum, kinds_of, record_
 from fernwood.store.quantise import representatives, thresholds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from types import TracebackType
     from typing import Self
 
@@ -68,8 +68,8 @@ class Store(ABC):
         """
 
     @abstractmethod
-    def _field(self, name: str) -> pa.ChunkedArray:
-        """One field of every column's record."""
+    def _field(self, name: str) -> Iterator[pa.ChunkedArray]:
+        """One field of every column's record, in order and in parts: records of all columns may not fit into memory."""
 
     @abstractmethod
     def _records(self, ids: NDArray[np.int64]) -> pa.Table:
@@ -89,30 +89,41 @@ class Store(ABC):
     @cached_property
     def kinds(self) -> NDArray[np.uint8]:
         """What every column holds, as numbers of `Kind`."""
-        return np.concatenate([kinds_of(chunk) for chunk in self._field("kind").chunks] or [np.empty(0, np.uint8)])
+        return self._collected((kinds_of(part) for part in self._field("kind")), np.uint8)
 
     @cached_property
     def n_codes(self) -> NDArray[np.uint8]:
         """How many codes every column uses, beside the one for missing values."""
-        return self._numbers("codes")
+        return self._numbers("codes", np.uint8)
 
     @cached_property
     def n_missing(self) -> NDArray[np.int64]:
         """How many values of every column are missing."""
-        return self._numbers("missing")
+        return self._numbers("missing", np.int64)
 
     @cached_property
     def checksums(self) -> NDArray[np.uint64]:
         """The checksum of every column's codes, which is also its address for random numbers."""
-        return self._numbers("checksum")
+        return self._numbers("checksum", np.uint64)
 
-    @property
+    @cached_property
     def usable(self) -> NDArray[np.bool_]:
         """Which columns can tell rows apart: not constant, not all missing. Only these are ever drawn."""
-        return self.n_codes.astype(np.int64) + (self.n_missing > 0) >= 2
+        states = (
+            codes.to_numpy().astype(np.int64) + (missing.to_numpy() > 0)
+            for codes, missing in zip(self._field("codes"), self._field("missing"), strict=True)
+        )
+        return self._collected((part >= 2 for part in states), np.bool_)
 
-    def _numbers(self, field: str) -> NDArray[Any]:
-        out: NDArray[Any] = self._field(field).to_numpy()
+    def _numbers(self, field: str, dtype: type[np.generic]) -> NDArray[Any]:
+        return self._collected((part.to_numpy() for part in self._field(field)), dtype)
+
+    def _collected(self, parts: Iterable[NDArray[Any]], dtype: type[np.generic]) -> NDArray[Any]:
+        """Something of every column, from parts in order; never twice in memory."""
+        out, done = np.empty(self.n_columns, dtype), 0
+        for part in parts:
+            out[done : done + len(part)] = part
+            done += len(part)
         return out
 
     # Roles of rows -------------------------------------------------------------------------------------------------

@@ -67,9 +67,11 @@ def codes_checksum(codes: NDArray[np.uint8]) -> int:
     return int.from_bytes(hashlib.blake2b(codes.data, digest_size=8).digest(), "little")
 
 
-def kinds_of(names: pa.ChunkedArray | pa.Array) -> NDArray[np.uint8]:
+def kinds_of(names: pa.ChunkedArray) -> NDArray[np.uint8]:
     """Kinds, as `Kind` numbers, of the names kept in the records."""
-    return np.array([KIND_NAMES.index(name) for name in names.to_pylist()], np.uint8)
+    coded = names.combine_chunks().dictionary_encode()
+    numbers = np.array([KIND_NAMES.index(name) for name in coded.dictionary.to_pylist()], np.uint8)
+    return np.asarray(numbers[coded.indices.to_numpy()])
 
 
 def code_band(band: Band, names: pa.Array, bins: int) -> CodedBand:

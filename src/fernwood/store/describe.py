@@ -62,7 +62,7 @@ def describe(store: Store) -> Description:
     """Count what a store holds; reads records, no codes."""
     counts = np.bincount(store.kinds, minlength=len(KIND_NAMES))
     states = store.n_codes.astype(np.int64) + (store.n_missing > 0)
-    exact = store._field("exact").to_numpy()  # noqa: SLF001
+    exact = store._numbers("exact", np.bool_)  # noqa: SLF001
     return Description(
         rows=store.n_rows,
         columns=store.n_columns,

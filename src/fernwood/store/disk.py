@@ -22,13 +22,16 @@ from fernwood.store.plan import plan_reads
 from fernwood.store.roles import Roles
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import ArrayLike, NDArray
 
     from fernwood.store.manifest import FileRecord
 
 __all__ = ["DiskStore", "open_store"]
+
+_GROUPS_AT_ONCE = 64
+"""Row groups of the records whose fields are read together: some megabytes, and few enough calls."""
 
 
 def open_store(path: str | Path) -> DiskStore:
@@ -147,8 +150,11 @@ class DiskStore(Store):
         with self._lock:
             return self._guarded(lambda: self._parquet.read_row_groups(groups, columns=fields, use_threads=False))
 
-    def _field(self, name: str) -> pa.ChunkedArray:
-        return self._read_groups(list(range(len(self._group_rows) - 1)), [name]).column(name)
+    def _field(self, name: str) -> Iterator[pa.ChunkedArray]:
+        n_groups = len(self._group_rows) - 1
+        for first in range(0, n_groups, _GROUPS_AT_ONCE):
+            groups = list(range(first, min(first + _GROUPS_AT_ONCE, n_groups)))
+            yield self._read_groups(groups, [name]).column(name)
 
     def _records(self, ids: NDArray[np.int64]) -> pa.Table:
         return self._take(ids, None)

@@ -11,6 +11,8 @@ from fernwood.sources.names import ListedNames
 from fernwood.store.base import Store
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import ArrayLike, NDArray
 
     from fernwood.store.roles import Roles
@@ -54,8 +56,8 @@ class MemoryStore(Store):
         np.take(self._codes, positions, axis=0, out=out, mode="clip")
         return out
 
-    def _field(self, name: str) -> pa.ChunkedArray:
-        return self._table.column(name)
+    def _field(self, name: str) -> Iterator[pa.ChunkedArray]:
+        yield self._table.column(name)
 
     def _records(self, ids: NDArray[np.int64]) -> pa.Table:
         return self._table.take(pa.array(ids))

@@ -11,6 +11,8 @@ from fernwood.sealed import digest
 from fernwood.store.base import Store
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import pyarrow as pa
     from numpy.typing import ArrayLike, NDArray
 
@@ -33,7 +35,7 @@ class _View(Store):
         self.notes = store.notes
         self.fingerprint = digest(store.fingerprint.encode() + content)
 
-    def _field(self, name: str) -> pa.ChunkedArray:
+    def _field(self, name: str) -> Iterator[pa.ChunkedArray]:
         return self._store._field(name)  # noqa: SLF001
 
     def _records(self, ids: NDArray[np.int64]) -> pa.Table:

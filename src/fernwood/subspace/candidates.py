@@ -22,7 +22,7 @@ def candidates(store: Store, without: NDArray[np.int64] | None = None) -> NDArra
 
     Notes
     -----
-    Peak memory: 48 bytes a column, and the names of columns that have the same codes as another.
+    Peak memory: 40 bytes a column, and the names of columns that have the same codes as another.
 
     Examples
     --------
@@ -34,9 +34,8 @@ def candidates(store: Store, without: NDArray[np.int64] | None = None) -> NDArra
     ids = np.flatnonzero(store.usable)
     if without is not None:
         ids = np.setdiff1d(ids, without)
+    ids = ids[np.lexsort((store.kinds[ids], store.checksums[ids]))]
     sums, kinds = store.checksums[ids], store.kinds[ids]
-    order = np.lexsort((kinds, sums))
-    ids, sums, kinds = ids[order], sums[order], kinds[order]
     as_before = np.zeros(len(ids) + 1, bool)
     as_before[1:-1] = (sums[1:] == sums[:-1]) & (kinds[1:] == kinds[:-1])
     starts = np.flatnonzero(as_before[1:] & ~as_before[:-1])
