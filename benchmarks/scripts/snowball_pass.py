@@ -69,7 +69,7 @@ with open_store(sys.argv[1]) as store:
     everything = np.arange(store.n_columns)
     columns_a_second, n_shadows = rate(8, 3)
     one_kind = np.zeros(store.n_columns, np.uint8)
-    own_shadows = [Shadows(0, one_kind, everything, np.zeros(store.n_columns, np.uint64), store.n_columns)]
+    own_shadows = [Shadows(0, one_kind, everything, everything.astype(np.uint64), store.n_columns)]
     figures = {
         "n_columns": store.n_columns,
         "n_rows": store.n_rows,

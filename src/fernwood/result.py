@@ -353,7 +353,8 @@ def result_of(
 
     def spread(values: NDArray[Any], rest: float) -> NDArray[Any]:
         out = np.full(store.n_columns, rest, values.dtype)
-        out[ids] = values
+        for first in range(0, len(ids), _RUN):  # in parts, since positions take eight bytes each while they are used
+            out[ids[first : first + _RUN]] = values[first : first + _RUN]
         return out
 
     everywhere = Verdicts(

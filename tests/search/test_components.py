@@ -41,9 +41,9 @@ def test_kept_components_change_no_score(task: str) -> None:
         if contexts is None:
             codes, categories = examiner.codes(np.arange(6)), examiner.categories[:6]
             contexts = draw_ferns(np.random.default_rng(3), codes, categories, Ground.undivided(target), 4).contexts
-        for copies in (None, np.ones(len(ids), np.uint64)):
+        for addresses in (None, np.arange(len(ids), dtype=np.uint64)):
             out = np.full((len(ids), 4, 2), np.nan, np.float32)
-            examiner.examine(np.arange(len(ids)), contexts, out.__setitem__, copies)
+            examiner.examine(np.arange(len(ids)), contexts, out.__setitem__, addresses)
             scores.append(out)
     assert (scores[0] == scores[2]).all()
     assert (scores[1] == scores[3]).all()

@@ -7,19 +7,23 @@ import os
 import sys
 import time
 import warnings
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
-from fernwood.budget import parse_size, peak_resident, resident, shown_size
+from fernwood.budget import default_budget, parse_size, peak_resident, resident, shown_size
 from fernwood.cli.lean import keep_pandas_out, too_small
 from fernwood.errors import BudgetError, FernwoodWarning, LearnerError, ParameterError, printable, shown
 from fernwood.run.stopping import Stopped
 from fernwood.run.view import ProgressView
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from fernwood.result import Result
     from fernwood.run.directory import RunDirectory
+    from fernwood.search.forecasting import Forecast
     from fernwood.search.methods import Settings
     from fernwood.search.selection import Selection
     from fernwood.store.base import Store
@@ -37,7 +41,7 @@ class SearchCommand:
     Parameters
     ----------
     memory
-        The most that the process may take, as a person writes it; empty for no limit.
+        The most that the process may take, as a person writes it; empty for half of what is available.
     jobs
         Threads; 0 is one for every processor.
     quiet, as_json
@@ -49,7 +53,7 @@ class SearchCommand:
             raise ParameterError(f"--jobs is {jobs}; give a number of threads, or 0 for one for every processor")
         self.memory = memory
         self.silent = quiet or as_json
-        self._total = parse_size(memory) if memory else None
+        self.total = parse_size(memory) if memory else default_budget()
         self._n_threads = jobs or os.cpu_count() or 1
         self._as_json = as_json
         self._notes: list[str] = []
@@ -82,32 +86,50 @@ class SearchCommand:
             _leave(f"stopped after {facts.n_draws:,} of {facts.n_planned:,} {facts.unit}; {way_on}")
         return selection.result
 
-    def _selection(self, store: Store, settings: Settings, seed: int, directory: RunDirectory | None) -> Selection:
+    def forecast(self, store: Store, settings: Settings, seed: int) -> tuple[Forecast, int]:
+        """What a search of a store would take, and what the process holds by itself."""
+        from fernwood.search.forecasting import forecast
+
+        held = self._loaded(settings)
+        with self._inside_budget(held):
+            told = forecast(store, settings, seed, n_threads=self._n_threads, memory=max(self.total - held, 1))
+        return told, held
+
+    def _loaded(self, settings: Settings) -> int:
+        """What the process holds (interpreter, libraries, compiled code), which is part of what the user allows."""
         from fernwood.kernels.families import load_families
         from fernwood.kernels.ready import ensure_compiled
-        from fernwood.search.methods import select
+        from fernwood.search import methods  # noqa: F401  (what it imports is part of it)
 
         keep_pandas_out()
         ensure_compiled(*settings.kernels)
         load_families(*settings.kernels)
-        # What is resident now (interpreter, libraries, compiled code) is part of what the user allows.
-        held = resident()
+        return resident()
+
+    @contextmanager
+    def _inside_budget(self, held: int) -> Iterator[None]:
+        """Say of a budget that is too small what would do, the process itself included."""
+        try:
+            yield
+        except BudgetError as error:
+            raise too_small(self.total, held, error.least) from error
+
+    def _selection(self, store: Store, settings: Settings, seed: int, directory: RunDirectory | None) -> Selection:
+        from fernwood.search.methods import select
+
+        held = self._loaded(settings)
         with ProgressView(quiet=self.silent) as view, warnings.catch_warnings(record=True) as notes:
             warnings.simplefilter("always", FernwoodWarning)
-            try:
+            with self._inside_budget(held):
                 selection = select(
                     store,
                     settings,
                     seed,
                     n_threads=self._n_threads,
-                    memory=None if self._total is None else max(self._total - held, 1),
+                    memory=max(self.total - held, 1),
                     directory=directory,
                     progress=view,
                 )
-            except BudgetError as error:
-                if self._total is None:
-                    raise
-                raise too_small(self._total, held, error.least) from error
         self._notes = [*store.notes, *(str(note.message) for note in notes)]
         if not self.silent:
             for note in notes:
@@ -117,7 +139,7 @@ class SearchCommand:
     def _show(self, result: Result, directory: RunDirectory | None) -> None:
         took = time.monotonic() - self._started
         if self._as_json:
-            machine = {"seconds": round(took, 2), "peak_memory": peak_resident(), "memory": self._total}
+            machine = {"seconds": round(took, 2), "peak_memory": peak_resident(), "memory": self.total}
             typer.echo(json.dumps({**result.summary(), "warnings": self._notes, "machine": machine}, indent=1))
             return
         if self.silent:
@@ -132,7 +154,7 @@ class SearchCommand:
         )
         for sentence in filter(None, (result.why_nothing(), *result.remarks())):
             typer.echo(printable(sentence))
-        limit = f" of {shown_size(self._total)}" if self._total else ""
+        limit = f" of {shown_size(self.total)}{'' if self.memory else ', half of what is available'}"
         if facts.method == "snowball":
             effort = f"false discovery rate {facts.parameters['fdr']:g}, {result.median_draws:g} contexts a column"
         elif facts.method == "boruta":

@@ -6,7 +6,7 @@ import os
 import tempfile
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -17,7 +17,9 @@ from fernwood.cli.searching import SearchCommand
 from fernwood.errors import ParameterError, StoreError, printable, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
+
+__all__ = ["check_table_options", "select_command", "table_as_store"]
 
 _TASKS = Literal["classification", "regression"]
 _METHODS = Literal["snowball", "subspace", "ferns", "boruta", "elimination", "filter"]
@@ -186,51 +188,18 @@ def select_command(
 
     Example: fernwood select genes.csv --target disease --memory 1GB --out genes.run
     """
-    settings = settings_from(method, locals())
+    settings = settings_from(method, options := dict(locals()))
 
     from fernwood import seeds
     from fernwood.run.directory import STORE_NAME, RunDirectory, RunManifest
     from fernwood.store import open_store
-    from fernwood.store.manifest import is_store
 
     number = seeds.entropy(seed)
     command = SearchCommand(memory, jobs, quiet=quiet, as_json=as_json)
-    settled = {
-        "--target": target,
-        "--task": task,
-        "--weights": weights,
-        "--groups": groups,
-        "--columns": columns,
-        "--drop": drop,
-    }
-    if is_store(table):
-        twice = [name for name, value in settled.items() if value]
-        if twice:
-            raise ParameterError(
-                f"{twice[0]} is given and {shown(table.name)} is a store, which has it settled; leave it out"
-            )
-    elif not target:
-        raise ParameterError("--target is not given; name the column, or the file, that the others are to explain")
+    check_table_options(table, options)
 
     def stored(directory: Path) -> Path:
-        """The table as a store, made in a directory unless it is one."""
-        if is_store(table):
-            return table
-        options: dict[str, object] = {
-            "target": target,
-            "task": task,
-            "weights": weights or None,
-            "groups": groups or None,
-            "columns": columns,
-            "drop": drop,
-            "clean_names": clean_names,
-        }
-        store = directory / STORE_NAME
-        form: dict[str, object] = {"transposed": transposed}
-        ingest_table(
-            table, store, memory, options, form, quiet=command.silent, title=str(table), covariates=given or ()
-        )
-        return store
+        return table_as_store(table, options, directory, quiet=command.silent)
 
     with ExitStack() as stack:
         if out is None:
@@ -245,6 +214,49 @@ def select_command(
             RunDirectory.write_manifest(directory, manifest)
         run = RunDirectory.open(out)
         command.search(stack.enter_context(open_store(run.store_path)), settings, number, run)
+
+
+def check_table_options(table: Path, options: Mapping[str, Any]) -> None:
+    """Refuse options about a table that do not go with what is given: a store has them settled."""
+    from fernwood.store.manifest import is_store
+
+    if is_store(table):
+        twice = [name for name in ("target", "task", "weights", "groups", "columns", "drop") if options[name]]
+        if twice:
+            raise ParameterError(
+                f"--{twice[0]} is given and {shown(table.name)} is a store, which has it settled; leave it out"
+            )
+    elif not options["target"]:
+        raise ParameterError("--target is not given; name the column, or the file, that the others are to explain")
+
+
+def table_as_store(table: Path, options: Mapping[str, Any], directory: Path, *, quiet: bool) -> Path:
+    """The table as a store, made in a directory unless it is one."""
+    from fernwood.run.directory import STORE_NAME
+    from fernwood.store.manifest import is_store
+
+    if is_store(table):
+        return table
+    about: dict[str, object] = {
+        "target": options["target"],
+        "task": options["task"],
+        "weights": options["weights"] or None,
+        "groups": options["groups"] or None,
+        "columns": options["columns"],
+        "drop": options["drop"],
+        "clean_names": options["clean_names"],
+    }
+    ingest_table(
+        table,
+        directory / STORE_NAME,
+        options["memory"],
+        about,
+        {"transposed": options["transposed"]},
+        quiet=quiet,
+        title=str(table),
+        covariates=options["given"] or (),
+    )
+    return directory / STORE_NAME
 
 
 @app.command("resume")

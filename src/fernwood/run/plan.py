@@ -7,9 +7,9 @@ from typing import NamedTuple
 from fernwood.budget import shown_size
 from fernwood.errors import BudgetError
 
-__all__ = ["SearchPlan", "block_width", "plan_draws", "plan_waves"]
+__all__ = ["SearchPlan", "block_width", "plan_draws", "plan_layout", "plan_waves"]
 
-_LEDGER_BYTES, _WAVE_LEDGER_BYTES = 200, 140
+_LEDGER_BYTES, _WAVE_LEDGER_BYTES = 200, 60
 """For every column of the table: kinds, checksums, order, the evidence twice over, and what deciding takes."""
 _ROW_BYTES = 400
 """For every row in a worker: its target, its place in the tree that grows, and the nodes of that tree."""
@@ -47,7 +47,24 @@ class SearchPlan(NamedTuple):
     @property
     def total(self) -> int:
         """All of it at once."""
-        return self.held + self.ledger + self.round_ + self.n_threads * self.worker + _SPARE_BYTES
+        return sum(size for _, size in self.parts())
+
+    @property
+    def least(self) -> int:
+        """What one thread would take."""
+        return self._replace(n_threads=1).total
+
+    def parts(self) -> list[tuple[str, int]]:
+        """What it takes, part by part; what is not there is left out."""
+        threads = f"{self.n_threads} threads, {shown_size(self.worker)} each" if self.n_threads > 1 else "one thread"
+        parts = [
+            ("the table in memory", self.held),
+            ("ledger of all columns", self.ledger),
+            ("what threads share", self.round_),
+            (threads, self.n_threads * self.worker),
+            ("to spare", _SPARE_BYTES),
+        ]
+        return [part for part in parts if part[1]]
 
 
 def plan_draws(
@@ -126,6 +143,25 @@ def plan_waves(
     worker = (2 * n_rows + _COMPONENT_BYTES) * width + 4 * 64 * n_rows + 256 * n_classes
     plan = SearchPlan(ledger, round_, worker, n_threads, held)
     return _within(plan, budget, f"{n_columns:,} columns of {n_rows:,} rows")
+
+
+def plan_layout(
+    n_rows: int, n_columns: int, budget: int | None, *, held: int = 0, n_shadows: int = 0, way_out: str = ""
+) -> SearchPlan:
+    """The plan for a table that is laid out as numbers, for estimators that take no store.
+
+    Examples
+    --------
+    >>> plan_layout(100, 1000, 10**8).total
+    21924000
+    """
+    cells = n_rows * n_columns * (1 + n_shadows)
+    # The table and the codes that it is made of; what the codes of every column stand for; the table once more, which
+    # estimators make.
+    plan = SearchPlan(4 * 256 * n_columns, 5 * cells, 4 * cells, 1, held)
+    shadows = " and their shadows" if n_shadows else ""
+    what = f"{n_columns:,} columns of {n_rows:,} rows{shadows}, laid out for an estimator"
+    return _within(plan, budget, what, way_out)
 
 
 def block_width(n_rows: int) -> int:

@@ -105,7 +105,10 @@ class Dealer:
         checksums : of the columns, which are their addresses
         copies : which copy of its column a shadow is
         """
-        addresses = self.addresses(checksums, copies)
+        return self.at(codes, self.addresses(checksums, copies))
+
+    def at(self, codes: NDArray[np.uint8], addresses: NDArray[np.uint64]) -> NDArray[np.uint8]:
+        """Shadows of columns that are dealt at some addresses; `codes` may be overwritten."""
         if self._pieces is None:
             permute_codes(codes, addresses, codes)
             return codes

@@ -10,36 +10,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fernwood.budget import shown_size
-from fernwood.errors import BudgetError
-
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fernwood.store.base import Store
 
-__all__ = ["check_layout", "code_values", "decoded"]
-
-
-def check_layout(
-    n_rows: int, n_columns: int, budget: int | None, held: int, *, n_shadows: int = 0, way_out: str = ""
-) -> None:
-    """Refuse a table that cannot be laid out for an estimator inside a budget.
-
-    Examples
-    --------
-    >>> check_layout(100, 1000, 10**8, 0)
-    """
-    cells = n_rows * n_columns * (1 + n_shadows)
-    # The codes, the table, one more of it that estimators make, and what the codes of every column stand for.
-    least = held + 9 * cells + 4 * 256 * n_columns
-    if budget is not None and least > budget:
-        shadows = " and their shadows" if n_shadows else ""
-        raise BudgetError(
-            f"a memory budget of {shown_size(budget)} is too small to lay out {n_columns:,} columns of {n_rows:,} rows"
-            f"{shadows} for an estimator; at least {shown_size(least)} would do{way_out}",
-            least,
-        )
+__all__ = ["code_values", "decoded"]
 
 
 def code_values(store: Store, position: int) -> NDArray[np.float32]:

@@ -12,11 +12,10 @@ from fernwood.result import Facts, result_of
 from fernwood.run.directory import versions
 from fernwood.run.driving import drive
 from fernwood.search.checks import check_table
-from fernwood.search.decoding import check_layout
 from fernwood.search.elimination import EliminationLoop
-from fernwood.search.selection import Selection
+from fernwood.search.selection import Prepared, Selection
 from fernwood.search.tracing import plain_trace
-from fernwood.search.trying import ByRank, evaluation_of_store
+from fernwood.search.trying import ByRank, laid_out
 from fernwood.subspace.candidates import candidates
 
 if TYPE_CHECKING:
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from fernwood.search.elimination import EliminationSettings, EliminationState
     from fernwood.store.base import Store
 
-__all__ = ["select_by_elimination"]
+__all__ = ["prepare", "select_by_elimination"]
 
 _ADVICE = "a larger tolerance, or another estimator, removes more"
 
@@ -63,19 +62,7 @@ def select_by_elimination(
     >>> set(result.confirmed.tolist()) >= {3, 7}, result.facts.unit
     (True, 'calls')
     """
-    check_table(store)
-    ids = candidates(store)
-    removals = settings.removals(len(ids), seed)
-    places = ids
-    if evaluation is None:
-        check_layout(store.n_rows, len(ids), memory, held)
-        evaluation, places = evaluation_of_store(store, ids, settings, seed)
-    errors = ByRank(subset_errors(evaluation, 1 if settings.candidates > 1 else n_threads), places)
-    aside = evaluation.on_held_out()
-    held_out = None if aside is None else ByRank(subset_errors(aside, n_threads), places)
-    loop: EliminationLoop[Any] = EliminationLoop(
-        errors, removals, settings.tolerance, n_threads, held_out, settings.baseline
-    )
+    ids, _, loop = prepare(store, settings, seed, n_threads=n_threads, memory=memory, held=held, evaluation=evaluation)
     state, stopped_by = drive(loop, directory, progress)
     facts = Facts.of(
         store,
@@ -93,6 +80,31 @@ def select_by_elimination(
     )
     result = result_of(store, ids, facts, _verdicts(state), draws=state.tries, score=state.rise, wins=state.failures)
     return Selection(result, stopped_by)
+
+
+def prepare(
+    store: Store,
+    settings: EliminationSettings,
+    seed: int,
+    *,
+    n_threads: int = 1,
+    memory: int | None = None,
+    held: int = 0,
+    evaluation: Evaluation | None = None,
+) -> Prepared[EliminationLoop[Any]]:
+    """Check a table, plan the memory, and make everything ready; see `select_by_elimination` for the parameters."""
+    check_table(store)
+    ids = candidates(store)
+    removals = settings.removals(len(ids), seed)
+    evaluation, places, plan = laid_out(store, ids, settings, seed, evaluation, memory, held)
+    errors = ByRank(subset_errors(evaluation, 1 if settings.candidates > 1 else n_threads), places)
+    aside = evaluation.on_held_out()
+    held_out = None if aside is None else ByRank(subset_errors(aside, n_threads), places)
+    return Prepared(
+        ids,
+        plan,
+        EliminationLoop(errors, removals, settings.tolerance, n_threads, held_out, settings.baseline),
+    )
 
 
 def _said(loop: EliminationLoop[Any], state: EliminationState[Any]) -> list[str]:

@@ -55,6 +55,7 @@ class ContextEvidence:
         self.kinds = list(zip(shadows, [slice(a, b) for a, b in pairwise(ends.tolist())], strict=True))
         self.n_columns = len(shadows[0].kinds)
         self.n_shadows = int(ends[-1])
+        self.n_alone = sum(len(kind.models) for kind in shadows)
 
     def everyone(self) -> Awake:
         """All columns and shadows."""
@@ -147,7 +148,7 @@ class ContextEvidence:
         def keep(at: NDArray[np.int64], some: NDArray[np.float32]) -> None:
             scores[at] = some
 
-        self._examiner.examine(kind.models[places], contexts, keep, kind.copies[places])
+        self._examiner.examine(kind.models[places], contexts, keep, kind.addresses[places])
         return _Reference(scores, scores.mean(axis=0, dtype=np.float64), scores.std(axis=0, dtype=np.float64))
 
     def _each_shadow(
@@ -170,4 +171,4 @@ class ContextEvidence:
         def keep(at: NDArray[np.int64], scores: NDArray[np.float32]) -> None:
             use(others[at], inverse_chances(scores, mean, spread))
 
-        self._examiner.examine(kind.models[others], contexts, keep, kind.copies[others])
+        self._examiner.examine(kind.models[others], contexts, keep, kind.addresses[others])

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from fernwood.search.dealing import Dealer
     from fernwood.store.base import Store
 
-__all__ = ["Examiner", "Shadows", "draw_shadows"]
+__all__ = ["Examiner", "Shadows", "shadow_counts"]
 
 _FEWEST_COLUMNS = 64
 """Fewer columns than this would leave lanes of the kernel empty."""
@@ -30,10 +30,11 @@ _RANKS_AT_ONCE = 2**18
 """Columns that are looked up together: arrays as long as the table is wide are what memory is short of."""
 _EVEN_ENOUGH = 4  # as a power of two
 _SHADOWS_A_KIND, _SHADOWS_OF_A_RARE_KIND, _SHADOWS_A_RARE_COLUMN = 1000, 300, 20
-_SHADOWS_ALONE, _MOST_SHADOWS_ALONE, _ALONE_A_COLUMN = 5000, 20_000, 4
+_SHADOWS_ALONE, _ALONE_A_COLUMN = 5000, 4
 """Shadows without context, which are cheap: the farther out they count, the less is modelled."""
 _KINDS_APART = 4096  # more than all kinds that differ by components and spread
-_MOST_SHADOWS = 20_000
+_MOST_SHADOWS, _COLUMNS_A_SHADOW = 20_000, 50
+"""No more shadows than this, or than one for so many columns: a hundred of them say how the tail falls."""
 
 
 class Shadows(NamedTuple):
@@ -44,14 +45,14 @@ class Shadows(NamedTuple):
     number : of this kind
     kinds : array; the number of every column's kind, by rank
     models : int64 array; ranks of the columns that are permuted, a column perhaps more than once
-    copies : uint64 array; which copy of its model a shadow is
+    addresses : uint64 array; where the deals of these shadows are drawn
     n_always : how many of the shadows, the first ones, are examined in contexts; the others only without
     """
 
     number: int
     kinds: NDArray[np.unsignedinteger[Any]]
     models: NDArray[np.int64]
-    copies: NDArray[np.uint64]
+    addresses: NDArray[np.uint64]
     n_always: int
 
     def members(self) -> Iterator[NDArray[np.int64]]:
@@ -88,7 +89,7 @@ class Examiner:
     ) -> None:
         self._store = store
         # Four bytes are enough for a position, and these two are kept for every column.
-        self._ids = ids.astype(np.int32)
+        self._ids = np.asarray(ids, np.int32)
         self._in_file = np.argsort(ids, kind="stable").astype(np.int32)
         self.rows = slice(None) if rows is None else rows
         self._components = Components(weights)
@@ -163,15 +164,15 @@ class Examiner:
         ranks: NDArray[np.int64],
         contexts: Contexts,
         use: Callable[[NDArray[np.int64], NDArray[np.float32]], object],
-        copies: NDArray[np.uint64] | None = None,
+        addresses: NDArray[np.uint64] | None = None,
     ) -> None:
         """Give the scores of some columns to `use`, block by block: places in `ranks`, and the scores there.
 
-        With `copies`, those of their shadows.
+        With `addresses`, those of their shadows that are dealt there.
         """
 
         def look(places: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-            return places, self._scores(ranks[places], contexts, None if copies is None else copies[places])
+            return places, self._scores(ranks[places], contexts, None if addresses is None else addresses[places])
 
         for places, scores in in_order(look, self._blocks(ranks), self._n_threads):
             use(places, scores)
@@ -194,12 +195,12 @@ class Examiner:
             use(ranks, scores)
 
     def _scores(
-        self, ranks: NDArray[np.signedinteger[Any]], contexts: Contexts, copies: NDArray[np.uint64] | None
+        self, ranks: NDArray[np.signedinteger[Any]], contexts: Contexts, addresses: NDArray[np.uint64] | None
     ) -> NDArray[np.float32]:
-        """Scores of columns, or of such copies of them, in contexts."""
+        """Scores of columns, or of their shadows that are dealt at addresses, in contexts."""
         codes = self.codes(ranks)
-        if copies is not None:
-            codes = self._deal(codes, self._store.checksums[self._ids[ranks]], copies)
+        if addresses is not None:
+            codes = self._deal.at(codes, addresses)
         scores = np.zeros((len(codes), len(contexts.rows), 2), np.float32)
         self._components.add_scores(codes, self.categories[ranks], self._kept[ranks], contexts, scores)
         return scores
@@ -230,26 +231,46 @@ class Examiner:
         fair = -(-n_columns // (2 * self._n_threads))
         return min(self._width, max(fair, _FEWEST_COLUMNS))
 
+    def shadows(self, kinds: NDArray[np.int64]) -> list[Shadows]:
+        """Shadows for every kind of column: one for each of them, but at least some hundreds and not many more.
 
-def draw_shadows(kinds: NDArray[np.int64]) -> list[Shadows]:
-    """Shadows for every kind of column: one for each of them, but at least some hundreds and not many more.
+        Where columns are few, there are more for columns by themselves. Ranks are by content, so that taking the first
+        columns of a kind is as good as drawing them.
 
-    Where columns are few, there are more for columns by themselves. Ranks are by content, so that taking the first
-    columns of a kind is as good as drawing them.
+        Parameters
+        ----------
+        kinds
+            Of every column, from `survey`.
+        """
+        names = np.unique(kinds)
+        numbers = np.empty(len(kinds), np.min_scalar_type(len(names)))
+        for first in range(0, len(kinds), _RANKS_AT_ONCE):
+            some = slice(first, first + _RANKS_AT_ONCE)
+            numbers[some] = np.searchsorted(names, kinds[some])
+        out = []
+        for number in range(len(names)):
+            members = np.flatnonzero(numbers == number)
+            n_always, n_alone = shadow_counts(len(members), len(kinds))
+            places = np.arange(n_alone)
+            models = members[places % len(members)]
+            copies = (places // len(members)).astype(np.uint64)
+            addresses = self._deal.addresses(self._store.checksums[self._ids[models]], copies)
+            out.append(Shadows(number, numbers, models, addresses, n_always))
+        return out
+
+
+def shadow_counts(n_members: int, n_columns: int) -> tuple[int, int]:
+    """How many shadows columns of a kind have: in contexts, and without.
+
+    Of very many columns the smallest p that are asked for are far beyond what twenty thousand shadows can tell.
+
+    Examples
+    --------
+    >>> shadow_counts(500, 500), shadow_counts(10**6, 10**6), shadow_counts(10**7, 10**7)
+    ((1000, 5000), (20000, 20000), (200000, 200000))
     """
-    alone = min(max(_ALONE_A_COLUMN * len(kinds), _SHADOWS_ALONE), _MOST_SHADOWS_ALONE)
-    names = np.unique(kinds)
-    numbers = np.empty(len(kinds), np.min_scalar_type(len(names)))
-    for first in range(0, len(kinds), _RANKS_AT_ONCE):
-        some = slice(first, first + _RANKS_AT_ONCE)
-        numbers[some] = np.searchsorted(names, kinds[some])
-    out = []
-    for number in range(len(names)):
-        members = np.flatnonzero(numbers == number)
-        n = len(members)
-        rare = min(_SHADOWS_OF_A_RARE_KIND + _SHADOWS_A_RARE_COLUMN * n, _SHADOWS_A_KIND)
-        n_always = min(max(n, rare), _MOST_SHADOWS)
-        places = np.arange(max(n_always, _SHADOWS_A_KIND, alone * n // len(kinds)))
-        copies = (places // n).astype(np.uint64)
-        out.append(Shadows(number, numbers, members[places % n], copies, n_always))
-    return out
+    most = max(_MOST_SHADOWS, n_columns // _COLUMNS_A_SHADOW)
+    rare = min(_SHADOWS_OF_A_RARE_KIND + _SHADOWS_A_RARE_COLUMN * n_members, _SHADOWS_A_KIND)
+    n_always = min(max(n_members, rare), most)
+    alone = min(max(_ALONE_A_COLUMN * n_columns, _SHADOWS_ALONE), most)
+    return n_always, max(n_always, _SHADOWS_A_KIND, alone * n_members // n_columns)

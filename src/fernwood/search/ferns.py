@@ -168,7 +168,7 @@ class FernSearch:
         self._columns = FernColumns(store, ids, rows, seed)
         self._n_columns = len(ids)
         self._settings = settings
-        self._q = q
+        self.q = q
         self._seed = seed
         self._n_threads = n_threads
         self._n_draws, self._n_ferns = settings.draws(len(ids), q), settings.ferns_a_draw(len(ids), q)
@@ -197,13 +197,13 @@ class FernSearch:
         settings = self._settings
         share = settings.alpha if settings.n_carried else 0.0
         here = seeds.numbered_states(draw, 1, self._seed, _DRAWS)[0]
-        columns = draw_subspace(self._n_columns, found, self._q, share, here)
+        columns = draw_subspace(self._n_columns, found, self.q, share, here)
         carried = np.flatnonzero(np.isin(columns, found, assume_unique=True)).astype(np.int32)
         states = seeds.states(self._n_ferns, self._seed, _FERNS, draw)
-        trunks = draw_columns(states, self._q, settings.depth, carried, settings.n_carried)
+        trunks = draw_columns(states, self.q, settings.depth, carried, settings.n_carried)
         field = self._columns.field(columns)
         shadows = self._columns.shadows(field.codes, columns)
-        tally = new_tally(self._q)
+        tally = new_tally(self.q)
         grow(field, trunks, states, keep=False, tally=tally, shadows=shadows)
         return columns, tally
 

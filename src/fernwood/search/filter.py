@@ -21,11 +21,10 @@ from fernwood.result import Facts, result_of
 from fernwood.run.directory import versions
 from fernwood.run.driving import SearchProgress, drive
 from fernwood.search.checks import check_table
-from fernwood.search.decoding import check_layout
 from fernwood.search.learners import check_kept, check_learner
 from fernwood.search.plain import plain_text, plain_value
 from fernwood.search.selection import Selection
-from fernwood.search.trying import evaluation_of_store
+from fernwood.search.trying import laid_out
 from fernwood.subspace.candidates import candidates
 
 if TYPE_CHECKING:
@@ -37,9 +36,10 @@ if TYPE_CHECKING:
     from fernwood.learner.target import TreeTarget
     from fernwood.run.directory import RunDirectory
     from fernwood.run.driving import SearchProgressCallback
+    from fernwood.run.plan import SearchPlan
     from fernwood.store.base import Store
 
-__all__ = ["FilterLoop", "FilterSettings", "FilterState", "Ranked", "rank_columns", "select_by_filter"]
+__all__ = ["FilterLoop", "FilterSettings", "FilterState", "Ranked", "prepare", "rank_columns", "select_by_filter"]
 
 _BLOCK_BYTES = 32 * 10**6
 _PARTS = 10
@@ -223,22 +223,16 @@ def select_by_filter(
     >>> set(result.confirmed.tolist()) >= {3, 7}, result.facts.n_draws
     (True, 20)
     """
-    check_table(store)
-    ensure_compiled("ratios")
-    ids, ratios = rank_columns(store)
-    n_tried = len(ids) if settings.max_columns is None else min(settings.max_columns, len(ids))
-    places = ids
-    if evaluation is None:
-        check_layout(store.n_rows, len(ids), memory, held)
-        evaluation, places = evaluation_of_store(store, ids, settings, seed)
-    loop = FilterLoop(subset_errors(evaluation, n_threads), places[:n_tried])
+    ids, _, loop, ratios = prepare(
+        store, settings, seed, n_threads=n_threads, memory=memory, held=held, evaluation=evaluation
+    )
     state, stopped_by = drive(loop, directory, progress)
     facts = Facts.of(
         store,
         method=settings.method,
         n_usable=len(ids),
         n_draws=len(state.errors),
-        n_planned=n_tried,
+        n_planned=loop.progress(state).total,
         against="",
         seed=seed,
         parameters=settings.to_json(),
@@ -259,3 +253,31 @@ def select_by_filter(
         ),
     )
     return Selection(result_of(store, ids, facts, verdicts, draws=draws, score=ratios), stopped_by)
+
+
+class Prepared(NamedTuple):
+    """A search that can begin: positions of columns, the best first; what it takes; its loop; and the gain ratios."""
+
+    ids: NDArray[np.int64]
+    plan: SearchPlan
+    loop: FilterLoop
+    ratios: NDArray[np.float64]
+
+
+def prepare(
+    store: Store,
+    settings: FilterSettings,
+    seed: int,
+    *,
+    n_threads: int = 1,
+    memory: int | None = None,
+    held: int = 0,
+    evaluation: Evaluation | None = None,
+) -> Prepared:
+    """Check a table, plan the memory, and rank the columns; see `select_by_elimination` for the parameters."""
+    check_table(store)
+    ensure_compiled("ratios")
+    ids, ratios = rank_columns(store)
+    n_tried = len(ids) if settings.max_columns is None else min(settings.max_columns, len(ids))
+    evaluation, places, plan = laid_out(store, ids, settings, seed, evaluation, memory, held)
+    return Prepared(ids, plan, FilterLoop(subset_errors(evaluation, n_threads), places[:n_tried]), ratios)

@@ -11,14 +11,13 @@ from fernwood.relevance.tested import ShadowRule, comparable
 from fernwood.result import Facts, result_of
 from fernwood.run.directory import versions
 from fernwood.run.driving import drive
-from fernwood.run.plan import plan_draws
+from fernwood.run.plan import plan_draws, plan_layout
 from fernwood.search.boruta import BorutaLoop, FixedShadowsLoop, most_shadows
 from fernwood.search.checks import check_table
-from fernwood.search.decoding import check_layout
 from fernwood.search.estimating import Estimates
 from fernwood.search.fern_fitting import fern_bytes
 from fernwood.search.forests import FernForests, Forests, Growing, block_width, usual_ferns
-from fernwood.search.selection import Selection
+from fernwood.search.selection import Prepared, Selection
 from fernwood.sources.base import Kind
 from fernwood.subspace.candidates import candidates
 
@@ -28,11 +27,12 @@ if TYPE_CHECKING:
 
     from fernwood.run.directory import RunDirectory
     from fernwood.run.driving import SearchProgressCallback
+    from fernwood.run.plan import SearchPlan
     from fernwood.search.boruta import BorutaSettings, Importances
     from fernwood.search.fitting import Importance
     from fernwood.store.base import Store
 
-__all__ = ["select_by_boruta"]
+__all__ = ["prepare", "select_by_boruta"]
 
 _TREES_INSTEAD = "use learner='extra', whose trees take numbers, or give task='classification'"
 _ADVICE = {
@@ -65,17 +65,7 @@ def select_by_boruta(
     >>> result.facts.unit, result.facts.n_draws <= 20
     ('iterations', True)
     """
-    check_table(store)
-    ids = candidates(store)
-    importances = _importances(store, ids, settings, seed, n_threads, memory, held)
-    loop: BorutaLoop | FixedShadowsLoop
-    if settings.correction is None:
-        loop = BorutaLoop(importances, len(ids), settings.rule(), settings.max_iter)
-    else:
-        kinds = comparable(store.kinds[ids] == Kind.CATEGORY, store.n_codes[ids], store.n_missing[ids])
-        # Confirmed at half of the rule's rate, which is so for searches that look at it again and again.
-        rule = ShadowRule(settings.alpha, 1, kinds, straight=settings.learner == "ferns")
-        loop = FixedShadowsLoop(importances, len(ids), rule, settings.max_iter)
+    ids, _, loop = prepare(store, settings, seed, n_threads=n_threads, memory=memory, held=held)
     state, stopped_by = drive(loop, directory, progress)
     facts = Facts.of(
         store,
@@ -106,6 +96,27 @@ def select_by_boruta(
     return Selection(result, stopped_by)
 
 
+def prepare(
+    store: Store,
+    settings: BorutaSettings,
+    seed: int,
+    *,
+    n_threads: int = 1,
+    memory: int | None = None,
+    held: int = 0,
+) -> Prepared[BorutaLoop | FixedShadowsLoop]:
+    """Check a table, plan the memory, and make everything ready; see `select_by_subspaces` for the parameters."""
+    check_table(store)
+    ids = candidates(store)
+    plan, importances = _importances(store, ids, settings, seed, n_threads, memory, held)
+    if settings.correction is None:
+        return Prepared(ids, plan, BorutaLoop(importances, len(ids), settings.rule(), settings.max_iter))
+    kinds = comparable(store.kinds[ids] == Kind.CATEGORY, store.n_codes[ids], store.n_missing[ids])
+    # Confirmed at half of the rule's rate, which is so for searches that look at it again and again.
+    rule = ShadowRule(settings.alpha, 1, kinds, straight=settings.learner == "ferns")
+    return Prepared(ids, plan, FixedShadowsLoop(importances, len(ids), rule, settings.max_iter))
+
+
 def _importances(
     store: Store,
     ids: NDArray[np.int64],
@@ -114,13 +125,13 @@ def _importances(
     n_threads: int,
     memory: int | None,
     held: int,
-) -> Importances:
+) -> tuple[SearchPlan, Importances]:
     n_shadows = most_shadows(len(ids), settings.correction)
     if settings.estimator is not None:
         way_out = ", and our own trees (estimator=None) need less"
-        check_layout(store.n_rows, len(ids), memory, held, n_shadows=n_shadows, way_out=way_out)
+        plan = plan_layout(store.n_rows, len(ids), memory, held=held, n_shadows=n_shadows, way_out=way_out)
         ensure_compiled("trees")
-        return Estimates(store, ids, settings, seed)
+        return plan, Estimates(store, ids, settings, seed)
     width = block_width(store.n_rows, len(ids), n_shadows)
     beside, rows = 0, None
     if settings.learner == "ferns":
@@ -145,8 +156,8 @@ def _importances(
     )
     ensure_compiled(*settings.kernels)
     if rows is not None:
-        return FernForests(store, ids, rows, depth, settings.n_estimators, seed, plan.n_threads)
+        return plan, FernForests(store, ids, rows, depth, settings.n_estimators, seed, plan.n_threads)
     task = "classification" if target.kernel.classes else "regression"
     importance: Importance = "impurity" if settings.importance == "model" else "permutation"
     growing = Growing(settings.tree(task), settings.n_estimators, importance)
-    return Forests(store, ids, target, growing, seed, plan.n_threads)
+    return plan, Forests(store, ids, target, growing, seed, plan.n_threads)

@@ -5,27 +5,35 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fernwood.errors import ParameterError, shown
+from fernwood.search import eliminating, filter as filter_, iterating, rolling, scanning, selecting
 from fernwood.search.boruta import BorutaSettings
-from fernwood.search.eliminating import select_by_elimination
 from fernwood.search.elimination import EliminationSettings
 from fernwood.search.ferns import FernSettings
-from fernwood.search.filter import FilterSettings, select_by_filter
-from fernwood.search.iterating import select_by_boruta
-from fernwood.search.rolling import select_by_snowball
-from fernwood.search.scanning import select_by_ferns
-from fernwood.search.selecting import select_by_subspaces
+from fernwood.search.filter import FilterSettings
 from fernwood.search.settings import SubspaceSettings
 from fernwood.search.snowball import SnowballSettings
 
 if TYPE_CHECKING:
-    from fernwood.search.selection import Selection
+    from collections.abc import Callable
+
+    from fernwood.search.selection import Prepared, Selection
     from fernwood.store.base import Store
 
-__all__ = ["Settings", "select", "settings_of", "settings_type"]
+__all__ = ["Settings", "prepare", "select", "settings_of", "settings_type"]
 
 Settings: TypeAlias = (
     SnowballSettings | SubspaceSettings | FernSettings | BorutaSettings | EliminationSettings | FilterSettings
 )
+
+_SEARCHES: dict[str, tuple[Callable[..., Selection], Callable[..., Any]]] = {
+    SnowballSettings.method: (rolling.select_by_snowball, rolling.prepare),
+    SubspaceSettings.method: (selecting.select_by_subspaces, selecting.prepare),
+    FernSettings.method: (scanning.select_by_ferns, scanning.prepare),
+    BorutaSettings.method: (iterating.select_by_boruta, iterating.prepare),
+    EliminationSettings.method: (eliminating.select_by_elimination, eliminating.prepare),
+    FilterSettings.method: (filter_.select_by_filter, filter_.prepare),
+}
+"""What runs a method, and what makes it ready to run."""
 
 _SETTINGS: dict[str, type[Settings]] = {
     kind.method: kind
@@ -61,14 +69,18 @@ def settings_of(method: str, entries: dict[str, Any]) -> Settings:
 
 def select(store: Store, settings: Settings, seed: int, **how: Any) -> Selection:
     """Search a store with the method that the settings are for; see `select_by_subspaces` for the parameters."""
-    if isinstance(settings, SnowballSettings):
-        return select_by_snowball(store, settings, seed, **how)
-    if isinstance(settings, BorutaSettings):
-        return select_by_boruta(store, settings, seed, **how)
-    if isinstance(settings, EliminationSettings):
-        return select_by_elimination(store, settings, seed, **how)
-    if isinstance(settings, FilterSettings):
-        return select_by_filter(store, settings, seed, **how)
-    if isinstance(settings, FernSettings):
-        return select_by_ferns(store, settings, seed, **how)
-    return select_by_subspaces(store, settings, seed, **how)
+    return _SEARCHES[settings.method][0](store, settings, seed, **how)
+
+
+def prepare(store: Store, settings: Settings, seed: int, **how: Any) -> Prepared[Any]:
+    """A search that can begin: it has `ids`, a `plan` and a `loop`; see `select_by_subspaces` for the parameters.
+
+    Examples
+    --------
+    >>> import numpy as np, fernwood
+    >>> store = fernwood.ingest(np.random.default_rng(0).standard_normal((200, 30)), target=np.arange(200) % 2)
+    >>> prepare(store, SnowballSettings(), seed=0, n_threads=2).plan.n_threads
+    2
+    """
+    ready: Prepared[Any] = _SEARCHES[settings.method][1](store, settings, seed, **how)
+    return ready

@@ -19,7 +19,7 @@ from fernwood.run.plan import plan_waves
 from fernwood.search.checks import check_candidates, check_table
 from fernwood.search.conditions import given_positions, strata_of
 from fernwood.search.dealing import Dealer
-from fernwood.search.examining import Examiner, draw_shadows
+from fernwood.search.examining import Examiner
 from fernwood.search.reducing import reduced
 from fernwood.search.relating import find_partners, gives_away, interchangeable
 from fernwood.search.resolution import check_rows_suffice, smallest_chance
@@ -32,10 +32,11 @@ if TYPE_CHECKING:
 
     from fernwood.run.directory import RunDirectory
     from fernwood.run.driving import SearchProgressCallback
+    from fernwood.run.plan import SearchPlan
     from fernwood.search.snowball import SnowballSettings, SnowballState
     from fernwood.store.base import Store
 
-__all__ = ["Prepared", "prepare", "select_by_snowball"]
+__all__ = ["Prepared", "planned", "prepare", "select_by_snowball"]
 
 _MOST_RELATED = 2000
 """Columns found, the best ones, that are compared with each other."""
@@ -65,7 +66,7 @@ def select_by_snowball(
     >>> len(set(result.confirmed.tolist()) & set(table.relevant.tolist())) > 15
     True
     """
-    ids, given, loop = prepare(store, settings, seed, n_threads=n_threads, memory=memory, held=held)
+    ids, _, loop, given = prepare(store, settings, seed, n_threads=n_threads, memory=memory, held=held)
     state, stopped_by = drive(loop, directory, progress)
     done = loop.progress(state)
     facts = Facts.of(
@@ -107,11 +108,12 @@ def select_by_snowball(
 
 
 class Prepared(NamedTuple):
-    """A search that can begin: positions of the columns examined, positions of covariates, and the loop."""
+    """A search that can begin: positions of the columns examined, what it takes, its loop, positions of covariates."""
 
     ids: NDArray[np.int32]
-    given: NDArray[np.int64]
+    plan: SearchPlan
     loop: Snowball
+    given: NDArray[np.int64]
 
 
 def prepare(
@@ -134,21 +136,31 @@ def prepare(
     groups = store.groups if store.groups is None or rows is None else store.groups[rows]
     least = smallest_chance(ground, groups)
     check_rows_suffice(least, ground, len(ids), settings.fdr, settings.level)
-    n_contexts = max(settings.n_contexts, settings.n_confirming)
-    plan = plan_waves(
-        len(weights),
-        store.n_columns,
-        max(len(ground.target.classes), 1),
-        n_contexts,
-        n_laid_out(len(weights), n_contexts),
-        n_threads,
-        memory,
-        held=held,
-    )
+    plan = planned(store.n_columns, settings, ground, n_threads=n_threads, memory=memory, held=held)
     ensure_compiled(*settings.kernels)
     deal = Dealer(seed, strata=ground.strata if len(given) else None, groups=groups)
     examiner = Examiner(store, ids, rows, weights, deal, plan.n_threads)
-    return Prepared(ids, given, Snowball(examiner, ground, draw_shadows(examiner.survey()), settings, seed, least))
+    shadows = examiner.shadows(examiner.survey())
+    store.forget()  # checksums of millions of columns, and those of the shadows' models are kept
+    loop = Snowball(examiner, ground, shadows, settings, seed, least)
+    return Prepared(ids, plan, loop, given)
+
+
+def planned(
+    n_columns: int,
+    settings: SnowballSettings,
+    ground: Ground,
+    *,
+    n_threads: int,
+    memory: int | None,
+    held: int,
+) -> SearchPlan:
+    """What a snowball takes on a table of so many columns; see `select_by_subspaces` for the parameters."""
+    n_rows = ground.target.n_rows
+    n_contexts = max(settings.n_contexts, settings.n_confirming)
+    n_classes = max(len(ground.target.classes), 1)
+    laid_out = n_laid_out(n_rows, n_contexts)
+    return plan_waves(n_rows, n_columns, n_classes, n_contexts, laid_out, n_threads, memory, held=held)
 
 
 def _modelled(state: SnowballState, loop: Snowball) -> NDArray[np.bool_]:

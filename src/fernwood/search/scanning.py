@@ -13,7 +13,7 @@ from fernwood.run.plan import plan_draws
 from fernwood.search.checks import check_table
 from fernwood.search.fern_fitting import fern_bytes
 from fernwood.search.ferns import FernSearch
-from fernwood.search.selection import Selection, result_by_rule
+from fernwood.search.selection import Prepared, Selection, result_by_rule
 from fernwood.subspace.candidates import candidates
 from fernwood.subspace.sizes import checked_q
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from fernwood.search.ferns import FernSettings
     from fernwood.store.base import Store
 
-__all__ = ["select_by_ferns"]
+__all__ = ["prepare", "select_by_ferns"]
 
 
 def select_by_ferns(
@@ -50,6 +50,34 @@ def select_by_ferns(
     >>> len(set(result.confirmed.tolist()) & set(table.relevant.tolist())) > 15
     True
     """
+    ids, _, search = prepare(store, settings, seed, n_threads=n_threads, memory=memory, held=held)
+    state, stopped_by = drive(search, directory, progress)
+    facts = Facts.of(
+        store,
+        method=settings.method,
+        n_usable=len(ids),
+        n_draws=state.n_draws,
+        n_planned=search.progress(state).total,
+        against=search.rule.against,
+        seed=seed,
+        parameters={**settings.to_json(), "q": search.q},
+        advice=search.rule.advice(state.evidence),
+        versions=versions(),
+    )
+    result = result_by_rule(store, ids, facts, search.rule, state.evidence)
+    return Selection(result, stopped_by)
+
+
+def prepare(
+    store: Store,
+    settings: FernSettings,
+    seed: int,
+    *,
+    n_threads: int = 1,
+    memory: int | None = None,
+    held: int = 0,
+) -> Prepared[FernSearch]:
+    """Check a table, plan the memory, and make everything ready; see `select_by_subspaces` for the parameters."""
     target = check_table(store)
     rows = fern_rows(store)
     ids = candidates(store)
@@ -68,19 +96,4 @@ def select_by_ferns(
         beside=fern_bytes(settings.ferns_a_draw(len(ids), q), settings.depth, n_classes),
     )
     ensure_compiled("ferns")
-    search = FernSearch(store, ids, rows, settings, q, seed, plan.n_threads)
-    state, stopped_by = drive(search, directory, progress)
-    facts = Facts.of(
-        store,
-        method=settings.method,
-        n_usable=len(ids),
-        n_draws=state.n_draws,
-        n_planned=search.progress(state).total,
-        against=search.rule.against,
-        seed=seed,
-        parameters={**settings.to_json(), "q": q},
-        advice=search.rule.advice(state.evidence),
-        versions=versions(),
-    )
-    result = result_by_rule(store, ids, facts, search.rule, state.evidence)
-    return Selection(result, stopped_by)
+    return Prepared(ids, plan, FernSearch(store, ids, rows, settings, q, seed, plan.n_threads))

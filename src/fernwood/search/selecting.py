@@ -34,12 +34,13 @@ if TYPE_CHECKING:
 
     from fernwood.run.directory import RunDirectory
     from fernwood.run.driving import SearchProgressCallback
+    from fernwood.run.plan import SearchPlan
     from fernwood.search.settings import SubspaceSettings
     from fernwood.search.subspace import Learner
     from fernwood.store.base import Store
     from fernwood.store.roles import Target
 
-__all__ = ["SubspaceLoop", "select_by_subspaces"]
+__all__ = ["SubspaceLoop", "prepare", "select_by_subspaces"]
 
 _TREES_INSTEAD = "use learner='extra', whose trees take numbers, or give task='classification'"
 _STANDS, _ROUNDS = 6, 5
@@ -93,8 +94,7 @@ def select_by_subspaces(
     (20, True)
     """
     prepared = prepare(store, settings, seed, n_threads=n_threads, memory=memory, held=held)
-    ids, search = prepared.ids, prepared.search
-    loop = SubspaceLoop(search, prepared.n_draws, settings.min_draws if settings.adapts else None)
+    ids, loop, search = prepared.ids, prepared.loop, prepared.search
     state, stopped_by = drive(loop, directory, progress)
     facts = Facts.of(
         store,
@@ -116,10 +116,20 @@ def select_by_subspaces(
 
 
 class Prepared(NamedTuple):
-    """A search that can begin: the target, positions of the columns drawn from, the search, and its draws in all."""
+    """A search that can begin.
 
-    target: Target
+    Attributes
+    ----------
+    ids : positions of the columns drawn from, by rank
+    plan : what it takes
+    loop : the search as a run sees it
+    target, search, n_draws : what it explains; what a draw is; and how many there are at most
+    """
+
     ids: NDArray[np.int64]
+    plan: SearchPlan
+    loop: SubspaceLoop
+    target: Target
     search: SubspaceSearch
     n_draws: int
 
@@ -181,7 +191,9 @@ def prepare(
         n_threads=plan.n_threads,
         group=group_size(settings.round_size, q * store.n_rows * n_grown, plan.n_threads),
     )
-    return Prepared(target, ids, search, settings.draws(len(ids), q))
+    n_draws = settings.draws(len(ids), q)
+    loop = SubspaceLoop(search, n_draws, settings.min_draws if settings.adapts else None)
+    return Prepared(ids, plan, loop, target, search, n_draws)
 
 
 class SubspaceLoop:

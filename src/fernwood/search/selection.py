@@ -1,8 +1,8 @@
-"""What a search returns: the result, and what stopped it."""
+"""What a search is before it begins, and what it returns: the result, and what stopped it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from fernwood.relevance.shadows import false_discoveries
 from fernwood.result import result_of
@@ -13,9 +13,21 @@ if TYPE_CHECKING:
 
     from fernwood.relevance.paper import Evidence, Rule
     from fernwood.result import Facts, Result
+    from fernwood.run.driving import Loop
+    from fernwood.run.plan import SearchPlan
     from fernwood.store.base import Store
 
-__all__ = ["Selection", "result_by_rule"]
+__all__ = ["Prepared", "Selection", "result_by_rule"]
+
+SearchLoop = TypeVar("SearchLoop", bound="Loop[Any]")
+
+
+class Prepared(NamedTuple, Generic[SearchLoop]):
+    """A search that can begin: positions of the columns that take part, by rank; what it takes; and its loop."""
+
+    ids: NDArray[np.int64]
+    plan: SearchPlan
+    loop: SearchLoop
 
 
 class Selection(NamedTuple):

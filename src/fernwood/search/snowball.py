@@ -52,12 +52,27 @@ _FEW = 3
 """With fewer columns found than this, the search looks for others in contexts of random columns."""
 _EXPLORED_TIMES, _MOST_EXPLORED = 3, 2048
 """How often every column is in a context of random columns, and the most such contexts, where that is not said."""
+_MOST_CONFIRMING = 20_000
 _ROUNDS = 5
 """The most rounds of confirmation."""
 _FIRST_LEG = 0.25
 """The share of a wave's contexts in which all columns are examined; after that, those that race on."""
 _RACING = 0.9
 """A column races on where its evidence is above so many of the shadows, and so does a shadow."""
+
+
+class Effort(NamedTuple):
+    """How much a snowball examines.
+
+    Attributes
+    ----------
+    wave, idle : contexts in which a column is examined, on average, in a wave, and in one that follows an idle wave
+    rounds : of confirmation, at most
+    """
+
+    wave: float
+    idle: float
+    rounds: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +133,18 @@ class SnowballSettings:
     def level(self) -> float:
         """The rate at which columns are found, and confirmed: every wave is one more look at the same rows."""
         return _WAVE_SHARE * self.fdr
+
+    @property
+    def effort(self) -> Effort:
+        """How much there is to examine."""
+        n_first = self.first_leg
+        racing = 1 - _RACING
+        return Effort(n_first + racing * (self.n_contexts - n_first), racing * self.n_contexts, _ROUNDS)
+
+    @property
+    def first_leg(self) -> int:
+        """Contexts of a wave in which all columns are examined."""
+        return max(1, round(_FIRST_LEG * self.n_contexts))
 
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
@@ -288,7 +315,7 @@ class Snowball:
         if not len(carried):
             carried = _best(state.chance, _CARRIED)
         rng = seeds.generator(self._seed, _WAVES, int(state.step[0]))
-        n_first = max(1, round(_FIRST_LEG * self._settings.n_contexts))
+        n_first = self._settings.first_leg
         awake = self._racing(state) if state.step[1] else self.told.everyone()
         state = state.opened()
         for leg, n_contexts in enumerate((n_first, self._settings.n_contexts - n_first)):
@@ -433,9 +460,12 @@ class Snowball:
             mine = late[places]
             if not len(mine):
                 continue
+            # What every shadow tells in every context is kept here, so that these are no more than some thousands.
+            n_shadows = min(kind.n_always, _MOST_CONFIRMING)
+            alone_null = state.alone_null[place][:n_shadows]
             told, uses = [], []
             for ferns in kept or drawn():
-                told.append(self.told.each(kind, mine, ferns.contexts, kind.n_always))
+                told.append(self.told.each(kind, mine, ferns.contexts, n_shadows))
                 uses += ferns.uses
             own, null = told[0] if len(told) == 1 else (np.concatenate(p, axis=1) for p in zip(*told, strict=True))
             everywhere = null.sum(axis=1, dtype=np.float64)
@@ -445,7 +475,7 @@ class Snowball:
                 beside = np.array([own.shape[1] - len(using)])
                 evidence = combined(state.alone[[rank]], np.delete(own[row], using).sum(dtype=np.float64), beside)
                 theirs = everywhere - null[:, using].sum(axis=1, dtype=np.float64)
-                out[places[row]] = tail_chances(evidence, combined(state.alone_null[place], theirs, beside))[0]
+                out[places[row]] = tail_chances(evidence, combined(alone_null, theirs, beside))[0]
         return np.maximum(out, self.least)
 
 

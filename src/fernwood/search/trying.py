@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from fernwood.learner.subsets import evaluation_of
+from fernwood.run.plan import SearchPlan, plan_layout
 from fernwood.search.checks import check_table
 from fernwood.search.decoding import decoded
 from fernwood.search.learners import named_learner
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from fernwood.learner.subsets import Evaluation, SubsetErrors
     from fernwood.store.base import Store
 
-__all__ = ["ByRank", "Trying", "evaluation_of_store"]
+__all__ = ["ByRank", "Trying", "evaluation_of_store", "laid_out"]
 
 
 class Trying(Protocol):
@@ -47,6 +48,25 @@ class ByRank:
     def __call__(self, columns: NDArray[np.int64]) -> float:
         """The error on columns given by rank."""
         return self._errors(np.sort(self._places[columns]))
+
+
+def laid_out(
+    store: Store,
+    ids: NDArray[np.int64],
+    settings: Trying,
+    seed: int,
+    evaluation: Evaluation | None,
+    memory: int | None,
+    held: int,
+) -> tuple[Evaluation, NDArray[np.int64], SearchPlan]:
+    """The evaluation, where in its table a column of `ids` stands, and what the table takes; see `evaluation_of_store`.
+
+    An evaluation that is given has its table already, with the columns of the store in their order.
+    """
+    if evaluation is not None:
+        return evaluation, ids, SearchPlan(0, 0, 0, 1, held)
+    plan = plan_layout(store.n_rows, len(ids), memory, held=held)
+    return *evaluation_of_store(store, ids, settings, seed), plan
 
 
 def evaluation_of_store(

@@ -115,6 +115,11 @@ class Store(ABC):
         )
         return self._collected((part >= 2 for part in states), np.bool_)
 
+    def forget(self) -> None:
+        """Let go of what was read of all columns' records; it is read again when it is asked for."""
+        for name in ("kinds", "n_codes", "n_missing", "checksums", "usable"):
+            self.__dict__.pop(name, None)
+
     def _numbers(self, field: str, dtype: type[np.generic]) -> NDArray[Any]:
         return self._collected((part.to_numpy() for part in self._field(field)), dtype)
 

@@ -63,6 +63,8 @@ class DiskStore(Store):
         self.fingerprint = self.manifest.fingerprint
         self.notes = self.manifest.notes
         self.names = _StoredNames(self)
+        self.bytes_read = 0
+        """Bytes of codes that were asked of the disk since the store was opened."""
         self._handles: dict[int, FileReader] = {}
         self._lock = threading.Lock()
 
@@ -92,6 +94,8 @@ class DiskStore(Store):
         n_rows = self.n_rows
         flat = out.data.cast("B") if out.size else memoryview(b"")
         spans = plan_reads(positions, n_rows, self.manifest.shard_columns)
+        with self._lock:
+            self.bytes_read += sum(last - first for _, first, last, _, _ in spans) * n_rows
         scratch = np.empty((0, n_rows), np.uint8)
         for shard, first, last, start, stop in spans:
             place = HEADER_BYTES + first * n_rows

@@ -1,4 +1,4 @@
-"""Other looks at a store, as stores that copy no codes: some of its rows, or all of them in other roles."""
+"""Other looks at a store, as stores that copy no codes: some of its rows or columns, or all in other roles."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from fernwood.errors import ParameterError
 from fernwood.sealed import digest
+from fernwood.sources.names import ListedNames
 from fernwood.store.base import Store
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from fernwood.store.roles import Roles
 
-__all__ = ["RoleView", "RowView"]
+__all__ = ["ColumnView", "RoleView", "RowView"]
 
 _BLOCK_BYTES = 2**20
 
@@ -83,6 +84,46 @@ class RowView(_View):
             part = slice(first, first + step)
             np.take(self._store.read(positions[part]), self._chosen, axis=1, out=out[part], mode="clip")
         return out
+
+
+class ColumnView(_View):
+    """Some columns of a store, for all its rows.
+
+    Parameters
+    ----------
+    store
+    columns : int64 array
+        Positions, in the order that the view has them in.
+
+    Examples
+    --------
+    >>> import fernwood
+    >>> store = fernwood.ingest(np.eye(4))
+    >>> view = ColumnView(store, np.array([2, 0]))
+    >>> list(view.names), view.read([1])[0].tolist()
+    (['x2', 'x0'], [1, 0, 0, 0])
+    """
+
+    def __init__(self, store: Store, columns: NDArray[np.int64]) -> None:
+        self._chosen = store._positions(columns)  # noqa: SLF001
+        super().__init__(store, store.n_rows, store.roles, b"columns" + self._chosen.tobytes())
+        self.n_columns = len(self._chosen)
+        self.names = ListedNames(store.names.take(self._chosen))
+
+    @property
+    def n_bytes(self) -> int:
+        """Bytes of memory that the view takes by itself."""
+        return self._chosen.nbytes
+
+    def read(self, ids: ArrayLike, out: NDArray[np.uint8] | None = None) -> NDArray[np.uint8]:
+        """The codes of some of the columns."""
+        return self._store.read(self._chosen[self._positions(ids)], out)
+
+    def _field(self, name: str) -> Iterator[pa.ChunkedArray]:
+        yield self._store._records(self._chosen).column(name)  # noqa: SLF001
+
+    def _records(self, ids: NDArray[np.int64]) -> pa.Table:
+        return self._store._records(self._chosen[ids])  # noqa: SLF001
 
 
 class RoleView(_View):

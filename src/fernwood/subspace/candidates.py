@@ -34,13 +34,15 @@ def candidates(store: Store, without: NDArray[np.int64] | None = None) -> NDArra
     ids = np.flatnonzero(store.usable)
     if without is not None:
         ids = np.setdiff1d(ids, without)
-    ids = ids[np.lexsort((store.kinds[ids], store.checksums[ids]))]
-    sums, kinds = store.checksums[ids], store.kinds[ids]
+    ids = ids[np.argsort(store.checksums[ids], kind="stable")]
+    sums = store.checksums[ids]
     as_before = np.zeros(len(ids) + 1, bool)
-    as_before[1:-1] = (sums[1:] == sums[:-1]) & (kinds[1:] == kinds[:-1])
+    as_before[1:-1] = sums[1:] == sums[:-1]
+    del sums
     starts = np.flatnonzero(as_before[1:] & ~as_before[:-1])
     stops = np.flatnonzero(as_before[:-1] & ~as_before[1:]) + 1
     for start, stop in zip(starts.tolist(), stops.tolist(), strict=True):
-        names = store.names.take(ids[start:stop]).to_pylist()
-        ids[start:stop] = ids[start:stop][np.argsort(np.array(names, object), kind="stable")]
+        alike = ids[start:stop]
+        told_apart = zip(store.kinds[alike].tolist(), store.names.take(alike).to_pylist(), alike.tolist(), strict=True)
+        ids[start:stop] = [position for _, _, position in sorted(told_apart)]
     return ids

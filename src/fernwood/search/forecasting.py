@@ -1,0 +1,194 @@
+"""What a search will take, before it begins: its plan of the memory, and time and reads by a short trial on the store.
+
+The trial is the search itself, on a few thousand of the columns or for one round, so that what it costs here and today
+is measured and not assumed.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from fernwood.search.examining import shadow_counts
+from fernwood.search.methods import prepare
+from fernwood.search.rolling import planned
+from fernwood.search.snowball import SnowballSettings
+from fernwood.store.view import ColumnView
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from fernwood.learner.contexts import Ground
+    from fernwood.run.plan import SearchPlan
+    from fernwood.search.methods import Settings
+    from fernwood.store.base import Store
+
+__all__ = ["Forecast", "forecast"]
+
+_RUN_COLUMNS, _RUNS = 512, 64
+"""A trial of the snowball reads so many neighbours at a time, as a sweep does, from so many places at most."""
+_USUAL_WAVES = 3
+"""Waves that bring columns in a usual search; those that bring none follow."""
+
+
+class Forecast(NamedTuple):
+    """What a search will take.
+
+    Attributes
+    ----------
+    plan : of the memory
+    seconds, bytes_read : what a usual search takes
+    most_seconds, most_bytes_read : what the longest one takes that the settings allow
+    trial_seconds : what finding this out took
+    rounds : what a usual and what the longest search does, in words
+    """
+
+    plan: SearchPlan
+    seconds: float
+    bytes_read: float
+    most_seconds: float
+    most_bytes_read: float
+    trial_seconds: float
+    rounds: str
+
+    @property
+    def reading_rate(self) -> float:
+        """Bytes a second that the search asks of the disk; it is limited by one that gives fewer."""
+        return self.bytes_read / max(self.seconds, 1e-9)
+
+
+class _Trial(NamedTuple):
+    """What a piece of work took."""
+
+    seconds: float
+    bytes_read: int
+
+
+class _Watch:
+    """Times pieces of work on a store."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._started = time.perf_counter()
+        self.lap()
+
+    def lap(self) -> _Trial:
+        """What was done since the last call."""
+        now, read = time.perf_counter(), getattr(self._store, "bytes_read", 0)
+        done = _Trial(now - getattr(self, "_now", now), read - getattr(self, "_read", read))
+        self._now, self._read = now, read
+        return done
+
+    @property
+    def seconds(self) -> float:
+        """Since the beginning."""
+        return time.perf_counter() - self._started
+
+
+def forecast(
+    store: Store,
+    settings: Settings,
+    seed: int,
+    *,
+    n_threads: int = 1,
+    memory: int | None = None,
+    held: int = 0,
+) -> Forecast:
+    """What a search of a store will take; see `select_by_subspaces` for the parameters.
+
+    Examples
+    --------
+    >>> import fernwood
+    >>> store = fernwood.ingest(np.random.default_rng(0).standard_normal((200, 300)), target=np.arange(200) % 2)
+    >>> told = forecast(store, SnowballSettings(), seed=0)
+    >>> told.plan.n_threads, 0 < told.seconds < told.most_seconds
+    (1, True)
+    """
+    if isinstance(settings, SnowballSettings):
+        return _of_snowball(store, settings, seed, n_threads, memory, held)
+    watch = _Watch(store)
+    ready = prepare(store, settings, seed, n_threads=n_threads, memory=memory, held=held)
+    state = ready.loop.start()
+    before, ahead = ready.loop.progress(state), watch.lap()
+    now = ready.loop.progress(ready.loop.step(state))
+    a_round = watch.lap()
+    n_rounds = (now.total - before.done) / max(now.done - before.done, 1)
+    seconds, n_bytes = (a + n_rounds * b for a, b in zip(ahead, a_round, strict=True))
+    rounds = f"{now.total:,} {now.unit} at most, {_shown_seconds(a_round.seconds)} for {now.done - before.done:,}"
+    return Forecast(ready.plan, seconds, n_bytes, seconds, n_bytes, watch.seconds, rounds)
+
+
+def _of_snowball(
+    store: Store, settings: SnowballSettings, seed: int, n_threads: int, memory: int | None, held: int
+) -> Forecast:
+    """The snowball on some of the columns, for one wave, and what that makes for all.
+
+    Twice, on few columns and on more: what a wave takes however few the columns are does not grow with them.
+    """
+    started = time.perf_counter()
+    few, more = (_tried(store, settings, seed, n_threads, n_runs) for n_runs in (1, _RUNS))
+    plan = planned(store.n_columns, settings, more.ground, n_threads=n_threads, memory=memory, held=held)
+    n = store.n_columns
+    n_shadows, n_alone = np.maximum(shadow_counts(n, n), more.shadows).tolist()
+    whole = np.array([n, n + n_alone, n + n_shadows])
+    grows = (more.took - few.took) / np.maximum(more.work - few.work, 1)
+    survey, alone, a_wave = (more.took + np.maximum(grows, 0) * (whole - more.work)).T
+    work = settings.effort
+    idle = a_wave * work.idle / work.wave
+    # Confirming looks at shadows, and at the columns found, which are few.
+    confirming = a_wave * settings.n_confirming / work.wave * n_shadows / (n + n_shadows)
+    usual = survey + alone + _USUAL_WAVES * a_wave + settings.n_idle * idle + confirming
+    most = survey + alone + settings.max_waves * a_wave + work.rounds * confirming
+    rounds = (
+        f"a wave {_shown_seconds(a_wave[0])}; usually {_USUAL_WAVES} of them bring columns and {settings.n_idle} none, "
+        f"{settings.max_waves} at most"
+    )
+    (seconds, n_bytes), (most_seconds, most_bytes) = usual.tolist(), most.tolist()
+    took = time.perf_counter() - started
+    return Forecast(plan, seconds, n_bytes, most_seconds, most_bytes, took, rounds)
+
+
+class _Tried(NamedTuple):
+    """A trial of the snowball.
+
+    Attributes
+    ----------
+    took : array, shape (2, 3); seconds and bytes read of the survey, of columns alone, and of a wave
+    work : array of 3; the columns and shadows that each of these examined
+    shadows : how many in contexts, and without
+    ground
+    """
+
+    took: NDArray[np.float64]
+    work: NDArray[np.int64]
+    shadows: tuple[int, int]
+    ground: Ground
+
+
+def _tried(store: Store, settings: SnowballSettings, seed: int, n_threads: int, n_runs: int) -> _Tried:
+    some = ColumnView(store, _sample(store.n_columns, n_runs))
+    _ = some.usable, some.kinds, some.checksums  # records that lie far apart are slow to read, and not what is timed
+    watch = _Watch(store)
+    loop = prepare(some, settings, seed, n_threads=n_threads).loop
+    survey = watch.lap()
+    state = loop.start()
+    alone = watch.lap()
+    loop.step(state)
+    took = np.array([survey, alone, watch.lap()]).T
+    shadows = loop.told.n_shadows, loop.told.n_alone
+    n = some.n_columns
+    return _Tried(took, np.array([n, n + shadows[1], n + shadows[0]]), shadows, loop.ground)
+
+
+def _sample(n_columns: int, n_runs: int) -> NDArray[np.int64]:
+    """Columns of a trial: runs of neighbours, evenly spread; all where there are few."""
+    if n_columns <= _RUN_COLUMNS * n_runs:
+        return np.arange(n_columns)
+    firsts = np.linspace(0, n_columns - _RUN_COLUMNS, n_runs).astype(np.int64)
+    return np.unique(firsts[:, None] + np.arange(_RUN_COLUMNS))
+
+
+def _shown_seconds(seconds: float) -> str:
+    return f"{seconds:.1f} s" if seconds < 60 else f"{seconds / 60:.1f} min"
