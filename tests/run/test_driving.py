@@ -111,7 +111,7 @@ def test_checkpoints_are_not_written_all_the_time(
     search: SubspaceSearch, run: RunDirectory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     saved = []
-    monkeypatch.setattr(RunDirectory, "save_checkpoint", lambda _, arrays: saved.append(arrays))
+    monkeypatch.setattr(RunDirectory, "save_checkpoint", lambda _, arrays, *__: saved.append(arrays) or 0)
     monkeypatch.setattr(driving, "_LEAST_SECONDS", 3600.0)
     drive(SubspaceLoop(search, N_DRAWS), run)
     assert [int(arrays["n_draws"]) for arrays in saved] == [ROUND, N_DRAWS]  # the first round at once, then the end

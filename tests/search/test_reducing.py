@@ -17,7 +17,7 @@ from fernwood.importance.out_of_bag import Left
 from fernwood.result import Result, load_result
 from fernwood.run.stopping import Stopped, ask_to_stop
 from fernwood.search.methods import select, settings_of
-from fernwood.search.reducing import few_that_suffice
+from fernwood.search.reduction import few_that_suffice
 from fernwood.search.settings import SubspaceSettings
 from fernwood.search.snowball import SnowballSettings
 
