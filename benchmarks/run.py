@@ -52,6 +52,19 @@ class Bench:
         """Run the command line."""
         return self.measure(str(Path(sys.executable).with_name("fernwood")), *arguments, one_core=one_core)
 
+    def fernwood_killed(self, after: float, *arguments: str) -> bool:
+        """Run the command line and kill it after some seconds; whether it still ran then."""
+        command = [str(Path(sys.executable).with_name("fernwood")), *arguments]
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as child:
+            try:
+                _, trouble = child.communicate(timeout=after)
+            except subprocess.TimeoutExpired:
+                child.kill()
+                return True
+        if child.returncode:
+            raise RuntimeError(f"{' '.join(command)} ended with {child.returncode}: {trouble.decode().strip()}")
+        return False
+
     def script(self, name: str, *arguments: str, one_core: bool = False) -> Run:
         """Run a script of ``benchmarks/scripts``."""
         return self.measure(sys.executable, str(HERE / "scripts" / name), *arguments, one_core=one_core)
