@@ -171,7 +171,12 @@ def appearing_directory(path: Path, *, replace: bool) -> Iterator[Path]:
     _settle_leftovers(path)
     if path.exists() and not replace:
         raise StoreError(f"{shown(path)} exists; choose another name or replace it with --force (force=True)")
-    staging, lock = _locked_sibling(path)
+    try:
+        staging, lock = _locked_sibling(path)
+    except OSError as error:
+        raise StoreError(
+            f"{shown(path.name)} cannot be made in {shown(parent)}: {error.strerror or error}; choose another place"
+        ) from error
     try:
         yield staging
         _sync_directory(staging)

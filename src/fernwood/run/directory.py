@@ -349,8 +349,11 @@ def _as_bytes(text: str) -> NDArray[np.uint8]:
 
 def _who(events: Path) -> str:
     """The process that a run's events are from, as far as they say."""
-    last = [event for event in last_events(events, 1000) if event["event"] == "started"]
-    return f": process {last[-1]['process']} on {printable(str(last[-1].get('host')))}" if last else ""
+    said = last_events(events, 1000)
+    if not said or "process" not in said[-1]:
+        return ""
+    hosts = [event["host"] for event in said if event["process"] == said[-1]["process"] and "host" in event]
+    return f": process {said[-1]['process']}" + (f" on {printable(hosts[-1])}" if hosts else "")
 
 
 def _is_empty(path: Path) -> bool:
