@@ -23,11 +23,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
 from benchmarks.cases import CASES, SCALE_CASES  # noqa: E402
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _PACKAGES = ("fernwood", "numpy", "pyarrow", "numba")
 
@@ -52,10 +56,12 @@ class Bench:
         """Run the command line."""
         return self.measure(str(Path(sys.executable).with_name("fernwood")), *arguments, one_core=one_core)
 
-    def fernwood_killed(self, after: float, *arguments: str) -> bool:
-        """Run the command line and kill it after some seconds; whether it still ran then."""
+    def fernwood_killed(self, after: float, ready: Callable[[], bool], *arguments: str) -> bool:
+        """Run the command line and kill it some seconds after something is so; whether it still ran then."""
         command = [str(Path(sys.executable).with_name("fernwood")), *arguments]
         with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as child:
+            while child.poll() is None and not ready():
+                time.sleep(0.02)
             try:
                 _, trouble = child.communicate(timeout=after)
             except subprocess.TimeoutExpired:

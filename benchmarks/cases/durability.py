@@ -39,9 +39,10 @@ class Kill(NamedTuple):
 def scale_kills(bench: Bench) -> tuple[dict[str, Any], dict[str, bool]]:
     """A run of a minute is killed at random instants, 50 times in all, and resumed: `fernwood select`, `resume`.
 
-    Chains: a run is started and killed, resumed and killed, at instants uniform in what is left of it, until it comes
-    to its end, and its export is compared with that of a run in one go. Chains of random subspaces, as many draws as
-    take a minute here, and of the snowball with goal "minimal" take turns.
+    Chains: a run is started and killed, resumed and killed, until it comes to its end, and its export is compared with
+    that of a run in one go. A first process is killed at an instant uniform in the whole run, those that resume it at
+    one uniform in what is left of it, from when they search again. Chains of random subspaces, as many draws as take a
+    minute here, and of the snowball with goal "minimal" take turns.
     """
     store = bench.scratch / "kills.fern"
     bench.script("make_madelon.py", str(store), str(_COLUMNS), str(_SEED))
@@ -108,7 +109,11 @@ def _chain(
     kills: list[Kill] = []
     while len(kills) < most and left > _LEFT_ALONE:
         began = time.time()
-        if not bench.fernwood_killed(chance.uniform(0, left), *command):
+
+        def ready(began: float = began) -> bool:
+            return not kills or bool(_events(run, began))
+
+        if not bench.fernwood_killed(chance.uniform(0, left), ready, *command):
             return kills
         if not (run / "run.json").is_file():  # killed before there was a run: there is nothing to go on with
             continue
@@ -121,14 +126,22 @@ def _chain(
 
 def _cost(run: Path, began: float, ended: float) -> Kill:
     """What a kill cost, by the events of the process that began at a time."""
-    events = run / "events.jsonl"
-    lines = [json.loads(line) for line in events.read_text().splitlines()] if events.is_file() else []
-    mine = [(event, datetime.fromisoformat(event["time"]).timestamp()) for event in lines]
-    mine = [(event, moment) for event, moment in mine if moment >= began]
-    ready = next((moment for event, moment in mine if event["event"] == "progress"), ended)
+    mine = _events(run, began)
     last = max((moment for event, moment in mine if event["event"] == "checkpoint"), default=0.0)
     stage = next((event["stage"] for event, _ in reversed(mine) if event["event"] == "progress"), "")
-    return Kill(ended - (last or began), max(last - ready, 0.0), stage)
+    return Kill(ended - (last or began), max(last - mine[0][1], 0.0) if mine else 0.0, stage)
+
+
+def _events(run: Path, began: float) -> list[tuple[dict[str, Any], float]]:
+    """Events with their times, from the first sign of progress of the process that began at a time."""
+    events = run / "events.jsonl"
+    if not events.is_file():
+        return []
+    lines = [json.loads(line) for line in events.read_text().splitlines() if line.endswith("}")]
+    timed = [(event, datetime.fromisoformat(event["time"]).timestamp()) for event in lines]
+    mine = [(event, moment) for event, moment in timed if moment >= began]
+    first = next((place for place, (event, _) in enumerate(mine) if event["event"] == "progress"), len(mine))
+    return mine[first:]
 
 
 def scale_checkpoints(bench: Bench) -> tuple[dict[str, Any], dict[str, bool]]:

@@ -109,7 +109,7 @@ def drive(
     except (KeyboardInterrupt, Stopped) as stop:
         kept.keep(state)
         if directory is not None:
-            directory.events.progress(loop.progress(state))
+            directory.events.progress(loop.progress(state), at_once=True)
             directory.events.say("stopped", by=type(stop).__name__)
         return Outcome(state, stop)
     except BaseException:

@@ -69,10 +69,10 @@ class EventLog:
         except OSError:
             return
 
-    def progress(self, progress: SearchProgress) -> None:
-        """Say how far a search is, if it has not been said just now."""
+    def progress(self, progress: SearchProgress, *, at_once: bool = False) -> None:
+        """Say how far a search is, if it has not been said just now, or in any case."""
         now = time.monotonic()
-        ends = progress.done >= progress.total
+        ends = at_once or progress.done >= progress.total
         if progress.stage == self._stage and now < self._next and not ends:
             return
         self._append("progress", {**progress._asdict(), "detail": progress.detail})
