@@ -19,7 +19,7 @@ from fernwood.run import driving, events
 from fernwood.run.directory import CHECKPOINT_NAME, RunDirectory, RunManifest
 from fernwood.run.driving import SearchProgress, drive
 from fernwood.run.standing import standing
-from fernwood.run.stopping import Stopped, ask_to_stop
+from fernwood.run.stopping import Stopped, ask_to_stop, hear, heard, stop_if_asked
 from fernwood.search.fitting import TreeFits
 from fernwood.search.selecting import SubspaceLoop
 from fernwood.search.settings import SubspaceSettings
@@ -291,3 +291,28 @@ def test_a_clock_set_back_changes_nothing(
     assert ticking(Clock(0.1, 0.05), 2000).saved == plain
     assert next(hours) > len(plain)
     assert standing(run.path).seconds_since_checkpoint is not None
+
+
+@pytest.mark.parametrize(("signals", "n_draws"), [(1, 3 * ROUND), (2, 2 * ROUND)])
+def test_a_signal_waits_for_the_step_in_hand_and_a_second_one_does_not(
+    search: SubspaceSearch, in_one_go: SearchState, run: RunDirectory, signals: int, n_draws: int
+) -> None:
+    class Signalled(SubspaceLoop):
+        def step(self, state: SearchState) -> SearchState:
+            if state.n_draws == 2 * ROUND:
+                for _ in range(signals):
+                    hear(15)
+            return super().step(state)
+
+    state, stopped_by = drive(Signalled(search, N_DRAWS), run)
+    assert isinstance(stopped_by, Stopped)
+    assert state.n_draws == n_draws
+    end, stopped_by = drive(SubspaceLoop(search, N_DRAWS), run)
+    assert stopped_by is None  # heard once
+    assert same(end, in_one_go)
+    with pytest.raises(Stopped):
+        hear(15)  # nothing is in hand
+    with pytest.raises(Stopped):
+        stop_if_asked()
+    heard()
+    stop_if_asked()

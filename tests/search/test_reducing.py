@@ -18,12 +18,12 @@ from fernwood.importance.out_of_bag import Left
 from fernwood.result import Result, load_result
 from fernwood.run import driving
 from fernwood.run.directory import RunDirectory, RunManifest
-from fernwood.run.driving import SearchProgress
+from fernwood.run.driving import SearchProgress, drive
 from fernwood.run.events import EVENTS_NAME, last_events
 from fernwood.run.standing import standing
 from fernwood.run.stopping import Stopped, ask_to_stop
 from fernwood.search.methods import select, settings_of
-from fernwood.search.reduction import Reduction, ReductionState, few_that_suffice
+from fernwood.search.reduction import Few, Reduction, ReductionState
 from fernwood.search.settings import SubspaceSettings
 from fernwood.search.snowball import SnowballSettings
 
@@ -39,6 +39,14 @@ def exact(share: Callable[[frozenset[int]], float], importance: np.ndarray | Non
         return Left(np.full(50, value), value, told)
 
     return left
+
+
+def few_that_suffice(left: Callable[..., Left], n_columns: int, slack: float) -> Few:
+    loop = Reduction(left, n_columns, slack)
+    state, stopped_by = drive(loop)
+    if stopped_by is not None:
+        raise stopped_by
+    return loop.few(state)
 
 
 class TestFewThatSuffice:

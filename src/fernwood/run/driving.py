@@ -6,7 +6,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
-from fernwood.run.stopping import Stopped, stop_if_asked
+from fernwood.run.stopping import Stopped, finishing_first, heard, stop_if_asked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -84,10 +84,10 @@ def drive(
 ) -> Outcome[State]:
     """Run a search to its end, from its last checkpoint where there is one.
 
-    Ctrl-C and termination signals end it after the last whole round, with a checkpoint; the outcome says so. Whatever
-    else ends it is kept from costing that round, and goes on to the caller. How often checkpoints are written depends
-    on what they cost, which changes nothing but what a crash makes us do again. A run whose search has several loops
-    names the checkpoints of each by `part`.
+    Termination signals end it after the step in hand, and Ctrl-C in the library after the last whole one, with a
+    checkpoint; the outcome says so. Whatever else ends it does not cost that step, and goes on to the caller. How often
+    checkpoints are written depends on what they cost, which changes nothing but what a crash makes us do again. A run
+    whose search has several loops names the checkpoints of each by `part`.
     """
     kept = _Keeper(loop, directory, part)
     state = kept.first()
@@ -102,11 +102,13 @@ def drive(
         tell(now := loop.progress(state))
         while now.done < now.total:
             kept.step_begins()
-            state = loop.step(state)
+            with finishing_first():
+                state = loop.step(state)
             kept.offer(state)
             tell(now := loop.progress(state))
             stop_if_asked()
     except (KeyboardInterrupt, Stopped) as stop:
+        heard()
         kept.keep(state)
         if directory is not None:
             directory.events.progress(loop.progress(state), at_once=True)

@@ -8,7 +8,7 @@ import numpy as np
 
 from fernwood.importance.out_of_bag import Left
 from fernwood.learner.many import in_order
-from fernwood.run.driving import SearchProgress, drive
+from fernwood.run.driving import SearchProgress
 from fernwood.search.checkpoints import whole_number
 
 if TYPE_CHECKING:
@@ -16,9 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fernwood.run.driving import SearchProgressCallback
-
-__all__ = ["MOST_STAND_INS", "Few", "Reduction", "ReductionState", "few_that_suffice"]
+__all__ = ["MOST_STAND_INS", "Few", "Reduction", "ReductionState"]
 
 MOST_STAND_INS = 3
 _ONE_BY_ONE = 24
@@ -74,7 +72,10 @@ class ReductionState(NamedTuple):
 
 
 class Reduction:
-    """Columns leave while little is lost; a `Loop` whose step is one fit.
+    """A subset of columns that leaves at most the slack more open than all, and of which none can be left out.
+
+    A `Loop` whose step is one fit. Where rows are few, the slack is one standard error of the difference, if that is
+    more. Where all columns together tell nothing, none leaves, for nothing could be seen.
 
     Parameters
     ----------
@@ -86,6 +87,16 @@ class Reduction:
         The columns kept, at most three, that one left out can be told from; None where nobody asks.
     n_threads
         For this; the answer does not depend on it.
+
+    Examples
+    --------
+    >>> from fernwood.run.driving import drive
+    >>> def left(places):  # the first or the third of five columns tells all
+    ...     told = np.isin(places, (0, 2))
+    ...     return Left(np.full(9, 0.1 if told.any() else 1.0), 0.1 if told.any() else 1.0, told / 2)
+    >>> loop = Reduction(left, 5, 0.02)
+    >>> loop.few(drive(loop).state).kept.tolist()
+    [0]
     """
 
     def __init__(
@@ -230,40 +241,6 @@ class Reduction:
             **lefts,
             stand_ins=tuple(row[row != _NONE] for row in stand_ins),
         )
-
-
-def few_that_suffice(
-    left: Callable[[NDArray[np.int64]], Left],
-    n_columns: int,
-    slack: float,
-    progress: SearchProgressCallback | None = None,
-) -> Few:
-    """A subset of columns that leaves at most the slack more open than all, and of which none can be left out.
-
-    Where rows are few, the slack is one standard error of the difference, if that is more. Where all columns together
-    tell nothing, none leaves, for nothing could be seen.
-
-    Parameters
-    ----------
-    left
-        What the columns at some places leave open, with their importances in the same order.
-    n_columns
-    slack
-    progress
-
-    Examples
-    --------
-    >>> def left(places):  # the first or the third of five columns tells all
-    ...     told = np.isin(places, (0, 2))
-    ...     return Left(np.full(9, 0.1 if told.any() else 1.0), 0.1 if told.any() else 1.0, told / 2)
-    >>> few_that_suffice(left, 5, 0.02).kept.tolist()
-    [0]
-    """
-    loop = Reduction(left, n_columns, slack)
-    state, stopped_by = drive(loop, progress=progress)
-    if stopped_by is not None:
-        raise stopped_by
-    return loop.few(state)
 
 
 def _left_to_try(state: ReductionState) -> NDArray[np.int64]:
