@@ -21,8 +21,7 @@ _KILLS = 50
 _LONG = 60.0
 _MOST_LOST = 30.0
 _MOST_SHARE = 0.02
-_LEFT_ALONE = 3.0
-"""A run that is so near to its end, in seconds, is left to end."""
+_APART = 10.0
 _SUBSPACE = ("--method", "subspace", "--q", "500", "--seed", str(_SEED), "--jobs", "2")
 _SNOWBALL = ("--goal", "minimal", "--memory", "512MB", "--seed", str(_SEED), "--jobs", "2")
 
@@ -31,8 +30,6 @@ class Kill(NamedTuple):
     """What a kill cost: seconds since the last checkpoint, or since the process began where it wrote none."""
 
     lost: float
-    kept: float
-    """Seconds of work up to that checkpoint."""
     stage: str
 
 
@@ -40,9 +37,9 @@ def scale_kills(bench: Bench) -> tuple[dict[str, Any], dict[str, bool]]:
     """A run of a minute is killed at random instants, 50 times in all, and resumed: `fernwood select`, `resume`.
 
     Chains: a run is started and killed, resumed and killed, until it comes to its end, and its export is compared with
-    that of a run in one go. A first process is killed at an instant uniform in the whole run, those that resume it at
-    one uniform in what is left of it, from when they search again. Chains of random subspaces, as many draws as take a
-    minute here, and of the snowball with goal "minimal" take turns.
+    that of a run in one go. Kills come at random, ten seconds apart on average, from when a process searches (a first
+    process: from when it starts). Chains of random subspaces, as many draws as take a minute here, and of the snowball
+    with goal "minimal" take turns.
     """
     store = bench.scratch / "kills.fern"
     bench.script("make_madelon.py", str(store), str(_COLUMNS), str(_SEED))
@@ -59,7 +56,7 @@ def scale_kills(bench: Bench) -> tuple[dict[str, Any], dict[str, bool]]:
     while len(kills) < _KILLS:
         name = list(ways)[len(identical) % len(ways)]
         run = bench.scratch / "killed.run"
-        chain = _chain(bench, store, run, ways[name], seconds[name], len(identical), _KILLS - len(kills))
+        chain = _chain(bench, store, run, ways[name], len(identical), _KILLS - len(kills))
         kills += chain
         identical.append(bench.fernwood("export", str(run), "--to", "csv").output == whole[name])
         lost = ", ".join(f"{kill.lost:.1f}" for kill in chain)
@@ -99,26 +96,22 @@ def _draws_of_a_minute(bench: Bench, store: Path) -> int:
     return int(more + max(_LONG - took[more], 0) / a_draw) // 20 * 20
 
 
-def _chain(
-    bench: Bench, store: Path, run: Path, options: tuple[str, ...], seconds: float, number: int, most: int
-) -> list[Kill]:
+def _chain(bench: Bench, store: Path, run: Path, options: tuple[str, ...], number: int, most: int) -> list[Kill]:
     """Start a run, kill and resume it until it comes to its end; what every kill cost."""
     chance = random.Random(f"{_SEED}/{number}")
     command = ("select", str(store), "--out", str(run), "--quiet", *options)
-    left = seconds
     kills: list[Kill] = []
-    while len(kills) < most and left > _LEFT_ALONE:
+    while len(kills) < most:
         began = time.time()
 
         def ready(began: float = began) -> bool:
             return not kills or bool(_events(run, began))
 
-        if not bench.fernwood_killed(chance.uniform(0, left), ready, *command):
+        if not bench.fernwood_killed(chance.expovariate(1 / _APART), ready, *command):
             return kills
         if not (run / "run.json").is_file():  # killed before there was a run: there is nothing to go on with
             continue
         kills.append(_cost(run, began, time.time()))
-        left -= kills[-1].kept
         command = ("resume", str(run), "--quiet", "--jobs", "2")
     bench.fernwood(*command)
     return kills
@@ -129,7 +122,7 @@ def _cost(run: Path, began: float, ended: float) -> Kill:
     mine = _events(run, began)
     last = max((moment for event, moment in mine if event["event"] == "checkpoint"), default=0.0)
     stage = next((event["stage"] for event, _ in reversed(mine) if event["event"] == "progress"), "")
-    return Kill(ended - (last or began), max(last - mine[0][1], 0.0) if mine else 0.0, stage)
+    return Kill(ended - (last or began), stage)
 
 
 def _events(run: Path, began: float) -> list[tuple[dict[str, Any], float]]:
