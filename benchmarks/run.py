@@ -23,11 +23,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
 from benchmarks.cases import CASES, SCALE_CASES  # noqa: E402
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _PACKAGES = ("fernwood", "numpy", "pyarrow", "numba")
 
@@ -51,6 +55,21 @@ class Bench:
     def fernwood(self, *arguments: str, one_core: bool = False) -> Run:
         """Run the command line."""
         return self.measure(str(Path(sys.executable).with_name("fernwood")), *arguments, one_core=one_core)
+
+    def fernwood_killed(self, after: float, ready: Callable[[], bool], *arguments: str) -> bool:
+        """Run the command line and kill it some seconds after something is so; whether it still ran then."""
+        command = [str(Path(sys.executable).with_name("fernwood")), *arguments]
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as child:
+            while child.poll() is None and not ready():
+                time.sleep(0.02)
+            try:
+                _, trouble = child.communicate(timeout=after)
+            except subprocess.TimeoutExpired:
+                child.kill()
+                return True
+        if child.returncode:
+            raise RuntimeError(f"{' '.join(command)} ended with {child.returncode}: {trouble.decode().strip()}")
+        return False
 
     def script(self, name: str, *arguments: str, one_core: bool = False) -> Run:
         """Run a script of ``benchmarks/scripts``."""

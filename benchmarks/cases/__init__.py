@@ -2,11 +2,12 @@
 
 from benchmarks.cases.boruta import boruta_iris, boruta_madelon, boruta_memory, boruta_noise
 from benchmarks.cases.calibration import calibration_answers, calibration_noise
+from benchmarks.cases.durability import DURABILITY_CASES
 from benchmarks.cases.elimination import ELIMINATION_CASES
 from benchmarks.cases.ferns import FERN_CASES
 from benchmarks.cases.foundation import bins, ingest_csv, ingest_npy, ingest_short, read_columns
 from benchmarks.cases.minimal import minimal_madelon
-from benchmarks.cases.scale import SCALE_CASES
+from benchmarks.cases.scale import SCALE_CASES as WIDE_CASES
 from benchmarks.cases.snowball import SNOWBALL_CASES
 from benchmarks.cases.subspace import (
     select_demo,
@@ -29,6 +30,8 @@ from benchmarks.cases.trees import (
 )
 
 __all__ = ["CASES", "SCALE_CASES"]
+
+SCALE_CASES = {**WIDE_CASES, **DURABILITY_CASES}
 
 CASES = {
     "ingest-npy": ingest_npy,

@@ -35,6 +35,11 @@ class OpenDirectory:
         """A descriptor of one of its files, for reading."""
         return os.open(name, os.O_RDONLY | os.O_CLOEXEC, dir_fd=self._descriptor)
 
+    def size_and_time(self, name: str) -> tuple[int, int]:
+        """Bytes of one of its files, and when it was written last, in nanoseconds."""
+        about = os.stat(name, dir_fd=self._descriptor)
+        return about.st_size, about.st_mtime_ns
+
     def __del__(self) -> None:
         if getattr(self, "_descriptor", -1) >= 0:
             os.close(self._descriptor)
@@ -166,7 +171,12 @@ def appearing_directory(path: Path, *, replace: bool) -> Iterator[Path]:
     _settle_leftovers(path)
     if path.exists() and not replace:
         raise StoreError(f"{shown(path)} exists; choose another name or replace it with --force (force=True)")
-    staging, lock = _locked_sibling(path)
+    try:
+        staging, lock = _locked_sibling(path)
+    except OSError as error:
+        raise StoreError(
+            f"{shown(path.name)} cannot be made in {shown(parent)}: {error.strerror or error}; choose another place"
+        ) from error
     try:
         yield staging
         _sync_directory(staging)

@@ -60,6 +60,7 @@ class Facts:
     exploration : how far contexts of random columns came, see `fernwood.search.exploration`; empty where there are none
     versions : of Fernwood and of the libraries that the numbers come from
     elimination : what the calls of an elimination came to, see `fernwood.search.tracing`; empty of other methods
+    unreduced : whether a search for a few that suffice was stopped after its draws, before it had them
     """
 
     method: str
@@ -81,6 +82,7 @@ class Facts:
     exploration: dict[str, Any] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
     elimination: dict[str, Any] = field(default_factory=dict)
+    unreduced: bool = False
 
     @classmethod
     def of(cls, store: Store, **about: Any) -> Facts:
@@ -97,8 +99,15 @@ class Facts:
 
     @property
     def finished(self) -> bool:
-        """Whether all draws were made."""
-        return self.n_draws >= self.n_planned
+        """Whether all was done that was asked for."""
+        return self.n_draws >= self.n_planned and not self.unreduced
+
+    @property
+    def how_far(self) -> str:
+        """How far it came, for people."""
+        if self.unreduced:
+            return "before it knew which few columns suffice"
+        return f"after {self.n_draws:,} of {self.n_planned:,} {self.unit}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -320,11 +329,7 @@ class Result:
 
     def __repr__(self) -> str:
         counts = np.bincount(self.verdicts.decision, minlength=len(Decision))
-        left = (
-            ""
-            if self.facts.finished
-            else f", stopped after {self.facts.n_draws:,} of {self.facts.n_planned:,} {self.facts.unit}"
-        )
+        left = "" if self.facts.finished else f", stopped {self.facts.how_far}"
         return (
             f"<Result: {counts[Decision.CONFIRMED]:,} confirmed and {counts[Decision.TENTATIVE]:,} tentative "
             f"of {len(self.draws):,} columns{left}>"

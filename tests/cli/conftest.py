@@ -55,6 +55,7 @@ while line := sys.stdin.readline():
         os.chdir(request["cwd"])
         for number, name in enumerate((os.devnull, request["out"], request["err"])):
             os.dup2(os.open(name, os.O_RDWR), number)
+        exec(request["before"])
         code = code_of(request["arguments"])
         sys.stdout.flush()
         sys.stderr.flush()
@@ -102,17 +103,23 @@ def forker() -> Iterator[subprocess.Popen[str]]:
 
 @pytest.fixture
 def run(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, forker: subprocess.Popen[str]) -> Run:
-    """Run `fernwood` with some arguments in the test's directory."""
+    """Run `fernwood` with some arguments in the test's directory, after some Python code where a fault is wanted."""
     outside = tmp_path_factory.mktemp("output")
     assert forker.stdin is not None
     assert forker.stdout is not None
     ask, answers = forker.stdin, forker.stdout
 
-    def run(*arguments: object) -> Finished:
+    def run(*arguments: object, before: str = "") -> Finished:
         out, err = outside / "out", outside / "err"
         out.write_bytes(b"")
         err.write_bytes(b"")
-        request = {"cwd": str(tmp_path), "out": str(out), "err": str(err), "arguments": [str(a) for a in arguments]}
+        request = {
+            "cwd": str(tmp_path),
+            "out": str(out),
+            "err": str(err),
+            "arguments": [str(a) for a in arguments],
+            "before": before,
+        }
         ask.write(json.dumps(request) + "\n")
         ask.flush()
         return Finished(int(answers.readline()), out.read_text(encoding="utf-8"), err.read_text(encoding="utf-8"))

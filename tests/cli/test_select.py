@@ -322,7 +322,7 @@ def test_a_moved_store_is_asked_for(run: Any, table: Path, tmp_path: Path) -> No
     run("ingest", table.name, "--target", "site", "--out", "other.fern", "--quiet")
     other = run("resume", "r", "--store", "other.fern")
     assert other.code == 2
-    assert "is not the one that 'r' began with" in other.err
+    assert "is not the one that 'r' began with (target: 'sick' there, 'site' here); say with" in other.err
 
 
 @pytest.mark.parametrize(

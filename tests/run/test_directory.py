@@ -165,7 +165,7 @@ def test_the_same_run_again(tmp_path: Path) -> None:
     for change, words in (
         ({"seed": 8}, "a run with another seed, which random_state=7 would be; give a new directory"),
         ({"parameters": {**MANIFEST.parameters, "q": 4}}, "a run with q=3, not 4; give a new directory"),
-        ({"fingerprint": "beef"}, "a run on other data; give a new directory"),
+        ({"fingerprint": "beef"}, r"a run on other data \(fingerprint: f00d there, beef here\); give a new directory"),
         ({"method": "ferns"}, "a run of another method, 'subspace'; give a new directory"),
     ):
         with pytest.raises(ParameterError, match=words):

@@ -56,13 +56,22 @@ def test_a_run_says_what_it_does(run: RunDirectory) -> None:
     with run.working():
         drive(Counting(), run)
     said = events(run)
-    assert [event["event"] for event in said] == ["started", "progress", "progress", "ended"]
+    assert [event["event"] for event in said] == [
+        "started",
+        "progress",
+        "checkpoint",
+        "progress",
+        "checkpoint",
+        "ended",
+    ]
     assert said[1]["done"] == 0  # the first of a stage at once, the last in any case
-    assert said[2]["done"] == said[2]["total"] == 5
-    assert said[2]["detail"] == "5 found, 5 of 9 columns examined"
+    assert said[3]["done"] == said[3]["total"] == 5
+    assert said[3]["detail"] == "5 found, 5 of 9 columns examined"
+    assert said[4]["bytes"] == (run.path / CHECKPOINT_NAME).stat().st_size
+    assert 0 <= said[4]["seconds"] <= said[4]["next_after"] / 50 + 0.1
     assert said[0]["process"] == os.getpid()
     assert 0 < said[0]["resident"] <= said[0]["peak"]
-    assert len((run.path / EVENTS_NAME).read_text().splitlines()) == 4
+    assert len((run.path / EVENTS_NAME).read_text().splitlines()) == 6
 
 
 def test_a_run_that_is_stopped_and_one_that_fails(run: RunDirectory) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,9 +16,14 @@ import fernwood
 from fernwood.errors import ParameterError
 from fernwood.importance.out_of_bag import Left
 from fernwood.result import Result, load_result
+from fernwood.run import driving
+from fernwood.run.directory import RunDirectory, RunManifest
+from fernwood.run.driving import SearchProgress, drive
+from fernwood.run.events import EVENTS_NAME, last_events
+from fernwood.run.standing import standing
 from fernwood.run.stopping import Stopped, ask_to_stop
 from fernwood.search.methods import select, settings_of
-from fernwood.search.reducing import few_that_suffice
+from fernwood.search.reduction import Few, Reduction, ReductionState
 from fernwood.search.settings import SubspaceSettings
 from fernwood.search.snowball import SnowballSettings
 
@@ -33,6 +39,14 @@ def exact(share: Callable[[frozenset[int]], float], importance: np.ndarray | Non
         return Left(np.full(50, value), value, told)
 
     return left
+
+
+def few_that_suffice(left: Callable[..., Left], n_columns: int, slack: float) -> Few:
+    loop = Reduction(left, n_columns, slack)
+    state, stopped_by = drive(loop)
+    if stopped_by is not None:
+        raise stopped_by
+    return loop.few(state)
 
 
 class TestFewThatSuffice:
@@ -239,3 +253,130 @@ def test_settings_go_through_json() -> None:
 def test_bad_input_is_refused(kind: type, wrong: dict[str, Any], said: str) -> None:
     with pytest.raises(ParameterError, match=said):
         kind(**wrong)
+
+
+# Runs ---------------------------------------------------------------------------------------------------------------
+
+
+def redundant(n: int = 60) -> Reduction:
+    """Of many columns three kinds are needed, and the losses of rows are no round numbers."""
+    kind = np.random.default_rng(3).integers(0, 12, n)
+
+    def left(places: np.ndarray) -> Left:
+        share = 1 - 0.3 * len({0, 1, 2} & set(kind[places].tolist())) + 1e-4 * (n - len(places)) / n
+        rows = share + 0.001 * np.sin(np.arange(40.0) * places.sum())
+        return Left(rows, float(rows.mean()), np.cos(places * 1.7) ** 2)
+
+    def stands_in(place: int, kept: np.ndarray) -> np.ndarray:
+        return kept[: place % 4]
+
+    return Reduction(left, n, 0.02, stands_in)
+
+
+def states(loop: Reduction) -> list[ReductionState]:
+    """From the start to the end."""
+    found = [loop.start()]
+    while (now := loop.progress(found[-1])).done < now.total:
+        found.append(loop.step(found[-1]))
+    return found
+
+
+def test_any_state_goes_through_a_checkpoint_to_the_same_end() -> None:
+    loop = redundant()
+    whole = states(loop)
+    assert {state.stage for state in whole} == {0, 1, 2, 3}
+    assert len(whole) > 40
+    end = loop.pack(whole[-1])
+    assert len(end["stand_ins"]) == 60 - len(end["kept"])
+    for number, state in enumerate(whole):
+        again = redundant().unpack({name: array.copy() for name, array in loop.pack(state).items()})
+        for _ in whole[number + 1 :]:
+            again = loop.step(again)
+        assert {name: array.tobytes() for name, array in loop.pack(again).items()} == {
+            name: array.tobytes() for name, array in end.items()
+        }
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"kept": np.array([3, 2])},
+        {"kept": np.array([3, 60])},
+        {"kept": np.empty(0, np.int64)},
+        {"kept": np.arange(4.0)},
+        {"counts": np.array([4, 0, 0, 0, -1])},
+        {"counts": np.array([2, 1, 1, 0])},
+        {"counts": np.array([2, 1, 1, 1, 59])},
+        {"now_importance": np.ones(7)},
+        {"now_rows": np.full(40, np.nan)},
+        {"all_rows": np.ones(39)},
+        {"all_share": np.ones(2)},
+        {"stand_ins": np.zeros((60, 3), np.int64)},
+        {"stand_ins": np.zeros((2, 2), np.int64)},
+    ],
+)
+def test_states_that_no_reduction_has(wrong: dict[str, np.ndarray]) -> None:
+    loop = redundant()
+    arrays = loop.pack(states(loop)[-4])
+    loop.unpack(arrays)
+    with pytest.raises(ValueError, match="the checkpoint's"):
+        loop.unpack({**arrays, **wrong})
+
+
+@pytest.mark.parametrize("settings", [SnowballSettings(**QUICK), SubspaceSettings(goal="minimal")])
+def test_a_run_killed_while_it_reduces_goes_on_to_the_same_answer(
+    settings: SnowballSettings | SubspaceSettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A copy of the directory is what a kill at that instant leaves."""
+    monkeypatch.setattr(driving, "_LEAST_SECONDS", 0.0)
+    monkeypatch.setattr(driving, "_SHARE_FOR_CHECKPOINTS", 1e9)
+    table = copies(250)
+    store = fernwood.ingest(table, target=(table["f0"] + table["g0"] > 0).astype(int))
+    run = RunDirectory.of_memory(tmp_path / "r", RunManifest.of(store, settings.method, settings.to_json(), 0, ""))
+    stages = []
+
+    def copy(now: SearchProgress) -> None:
+        if now.stage != "searching":
+            shutil.copytree(run.path, tmp_path / f"{len(stages)}")
+            stages.append(now.stage)
+
+    with run.working(store):
+        whole = select(store, settings, 0, directory=run, progress=copy).result
+    assert whole.minimal is not None
+    assert {"reducing", "relating"} == set(stages)
+    assert len(stages) > 5
+    for number in (1, len(stages) // 2, stages.index("relating")):
+        killed = RunDirectory.open(tmp_path / f"{number}")
+        assert standing(killed.path).stage == stages[number]
+        before = len(last_events(killed.path / EVENTS_NAME, 1000))
+        with killed.working(store):
+            again = select(store, settings, 0, directory=killed).result
+        assert again.to_table() == whole.to_table()
+        assert again.summary() == whole.summary()
+        told = last_events(killed.path / EVENTS_NAME, 1000)[before:]
+        assert not [event for event in told if event.get("stage") == "searching" and event["done"] < event["total"]]
+
+
+def test_a_stop_while_it_reduces_can_be_gone_on_with(tmp_path: Path) -> None:
+    table = copies(250)
+    store = fernwood.ingest(table, target=table["f0"] + table["g0"])
+    settings = SnowballSettings(**QUICK)
+    run = RunDirectory.of_memory(tmp_path / "r", RunManifest.of(store, settings.method, settings.to_json(), 0, ""))
+
+    def stop(now: SearchProgress) -> None:
+        if now.stage == "reducing" and now.done == 2:
+            raise KeyboardInterrupt
+
+    with run.working(store):
+        early, stopped_by = select(store, settings, 0, directory=run, progress=stop)
+        early.save(run.path)
+    assert isinstance(stopped_by, KeyboardInterrupt)
+    assert not early.facts.finished
+    assert "stopped before it knew which few columns suffice" in repr(early)
+    stands = standing(run.path)
+    assert (stands.state, stands.stage, stands.done) == ("stopped", "reducing", 2)
+    with run.working(store):
+        late, _ = select(store, settings, 0, directory=run)
+        late.save(run.path)
+    assert standing(run.path).state == "done"
+    assert late.to_table() == select(store, settings, 0).result.to_table()

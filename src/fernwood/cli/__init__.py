@@ -15,7 +15,7 @@ from typing import Annotated, Any
 import typer
 
 from fernwood.errors import FernwoodError, printable
-from fernwood.run.stopping import Stopped, ask_to_stop
+from fernwood.run.stopping import Stopped, hear
 from fernwood.version import __version__
 
 __all__ = ["app", "main"]
@@ -45,8 +45,11 @@ def _options(
 
 
 def _stop(number: int, _: Any) -> None:
-    signal.signal(number, signal.SIG_IGN)  # once is enough: what follows is clearing up
-    raise ask_to_stop(number)
+    try:
+        hear(number)
+    except Stopped:
+        signal.signal(number, signal.SIG_IGN)  # that is enough: what follows is clearing up
+        raise
 
 
 def main() -> None:

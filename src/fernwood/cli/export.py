@@ -49,8 +49,7 @@ def export_command(
     facts = result.facts
     if not facts.finished:
         sys.stderr.write(
-            f"warning: the run stopped after {facts.n_draws:,} of {facts.n_planned:,} {facts.unit}; "
-            f"fernwood resume {printable(str(run))} finishes it\n"
+            f"warning: the run stopped {facts.how_far}; fernwood resume {printable(str(run))} finishes it\n"
         )
     with ExitStack() as stack:
         if output is None:

@@ -14,7 +14,7 @@ import typer
 
 from fernwood.budget import default_budget, parse_size, peak_resident, resident, shown_size
 from fernwood.cli.lean import keep_pandas_out, too_small
-from fernwood.errors import BudgetError, FernwoodWarning, LearnerError, ParameterError, printable, shown
+from fernwood.errors import BudgetError, FernwoodWarning, LearnerError, ParameterError, StoreError, printable, shown
 from fernwood.run.stopping import Stopped
 from fernwood.run.view import ProgressView
 
@@ -64,17 +64,18 @@ class SearchCommand:
         if directory is None:
             selection = self._selection(store, settings, seed, None)
         else:
-            with directory.working():
+            where = printable(str(directory.path))
+            with directory.working(store):
                 try:
                     selection = self._selection(store, settings, seed, directory)
-                    selection.result.save(directory.path)
-                except LearnerError as error:
-                    where = printable(str(directory.path))
-                    raise LearnerError(
+                    directory.check_store()
+                    _save(selection.result, directory)
+                except (LearnerError, StoreError) as error:
+                    raise type(error)(
                         f"{error}; what was done before is kept: mend that and go on with: fernwood resume {where}"
                     ) from error
                 except Stopped:  # before the first round, or while the result was written
-                    _leave(f"stopped; go on with: fernwood resume {printable(str(directory.path))}")
+                    _leave(f"stopped; go on with: fernwood resume {where}")
         self._show(selection.result, directory)
         if selection.stopped_by is not None:
             facts = selection.result.facts
@@ -83,7 +84,7 @@ class SearchCommand:
                 if directory is not None
                 else "nothing is kept to go on with; --out RUN would keep it"
             )
-            _leave(f"stopped after {facts.n_draws:,} of {facts.n_planned:,} {facts.unit}; {way_on}")
+            _leave(f"stopped {facts.how_far}; {way_on}")
         return selection.result
 
     def forecast(self, store: Store, settings: Settings, seed: int) -> tuple[Forecast, int]:
@@ -231,6 +232,15 @@ def _headings(result: Result) -> list[str]:
     if result.facts.method == "elimination":
         return ["error rose by", *against, "removals"]
     return ["importance", *against, result.facts.unit]
+
+
+def _save(result: Result, directory: RunDirectory) -> None:
+    try:
+        result.save(directory.path)
+    except OSError as error:
+        raise StoreError(
+            f"the result of {shown(directory.path.name)} cannot be written: {error.strerror or error}"
+        ) from error
 
 
 def _leave(sentence: str) -> NoReturn:

@@ -210,7 +210,7 @@ def select_command(
             path = stored(directory)
             with open_store(path) as store:
                 place = STORE_NAME if path.parent == directory else os.path.relpath(path, out)
-                manifest = RunManifest(method, settings.to_json(), number, store.fingerprint, place)
+                manifest = RunManifest.of(store, method, settings.to_json(), number, place)
             RunDirectory.write_manifest(directory, manifest)
         run = RunDirectory.open(out)
         command.search(stack.enter_context(open_store(run.store_path)), settings, number, run)
@@ -275,7 +275,7 @@ def resume_command(
 
     Example: fernwood resume genes.run
     """
-    from fernwood.run.directory import RunDirectory
+    from fernwood.run.directory import RunDirectory, RunManifest
     from fernwood.search.methods import settings_of
     from fernwood.store import open_store
 
@@ -290,10 +290,12 @@ def resume_command(
     settings = settings_of(directory.manifest.method, directory.manifest.parameters)
     path = store or directory.store_path
     with open_store(path) as opened:
-        if opened.fingerprint != directory.manifest.fingerprint:
+        began = directory.manifest
+        if opened.fingerprint != began.fingerprint:
+            here = RunManifest.of(opened, began.method, began.parameters, began.seed, began.store)
             raise StoreError(
-                f"the store {shown(path.name)} is not the one that {shown(run.name)} began with; "
-                "say with --store where that one is"
+                f"the store {shown(path.name)} is not the one that {shown(run.name)} began with "
+                f"({began.other_data(here)}); say with --store where that one is"
             )
         command = SearchCommand(memory, jobs, quiet=quiet, as_json=as_json)
         command.search(opened, settings, directory.manifest.seed, directory)

@@ -42,6 +42,11 @@ def status_command(
             f"last sign {stands.seconds_silent:,.0f} s ago; memory {shown_size(stands.resident)}, "
             f"at its peak {shown_size(stands.peak)}"
         )
+    if stands.seconds_since_checkpoint is not None:
+        typer.echo(
+            f"last checkpoint {stands.seconds_since_checkpoint:,.0f} s ago, {shown_size(stands.checkpoint_bytes)} in "
+            f"{stands.checkpoint_seconds:.2f} s"
+        )
     if stands.why:
         typer.echo(f"it said: {printable(stands.why)}")
     if stands.state == "done":

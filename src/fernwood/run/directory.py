@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from fernwood.errors import FernwoodWarning, ParameterError, StoreError, shown
+from fernwood.errors import FernwoodWarning, ParameterError, StoreError, printable, shown
 from fernwood.files import appearing_directory, locked, replaced_file
-from fernwood.run.events import EVENTS_NAME, EventLog
+from fernwood.run.events import EVENTS_NAME, EventLog, last_events
 from fernwood.sealed import digest, is_intact, seal
 from fernwood.version import __version__
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fernwood.run.driving import Loop
+    from fernwood.store.base import Store
 
 __all__ = ["STORE_NAME", "RunDirectory", "RunManifest", "versions"]
 
@@ -39,7 +40,9 @@ State = TypeVar("State")
 MANIFEST_NAME, STORE_NAME = "run.json", "table.fern"
 CHECKPOINT_NAME, BEFORE_NAME = "checkpoint.npz", "checkpoint-before.npz"
 _FORMAT, _VERSION = "fernwood run", 1
-_SEAL = "run"
+_SEAL, _STORE_MARK = "run", "store"
+_ALIKE = 2
+"""Parts of the version that must be equal for two Fernwoods to go on with each other's runs."""
 _DAMAGE = (
     ValueError,
     KeyError,
@@ -78,6 +81,7 @@ class RunManifest:
     fingerprint : of the data
     store : path of the store from the run directory; empty for data that came from memory
     versions : of Fernwood and of the libraries that the numbers come from
+    data : what people know the data by: rows, columns, target; the fingerprint is what counts
     """
 
     method: str
@@ -86,6 +90,33 @@ class RunManifest:
     fingerprint: str
     store: str
     versions: dict[str, str] = field(default_factory=versions)
+    data: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, store: Store, method: str, parameters: dict[str, Any], seed: int, place: str) -> RunManifest:
+        """What a run on a store is; `place` is where the store is, from the run directory, if it is on disk."""
+        return cls(method, parameters, seed, store.fingerprint, place, data=described(store))
+
+    def difference(self, given: RunManifest) -> str:
+        """In what this run differs from one that is asked for, if in anything that its answer depends on."""
+        if self.fingerprint != given.fingerprint:
+            return f"on other data ({self.other_data(given)})"
+        if self.method != given.method:
+            return f"of another method, {shown(self.method)}"
+        names = sorted(self.parameters.keys() | given.parameters.keys())
+        for name in names:
+            if self.parameters.get(name) != given.parameters.get(name):
+                return f"with {name}={self.parameters.get(name)!r}, not {given.parameters.get(name)!r}"
+        if self.seed != given.seed:
+            return f"with another seed, which random_state={self.seed} would be"
+        return ""
+
+    def other_data(self, given: RunManifest) -> str:
+        """How the data of this run and of another differ, as far as their descriptions say."""
+        for name, held in self.data.items():
+            if given.data.get(name, held) != held:
+                return f"{name}: {shown(held)} there, {shown(given.data[name])} here"
+        return f"fingerprint: {self.fingerprint[:12]} there, {given.fingerprint[:12]} here"
 
 
 class RunDirectory:
@@ -106,6 +137,8 @@ class RunDirectory:
         self.path = path
         self.manifest = manifest
         self.events = EventLog(path / EVENTS_NAME)
+        self._store: Store | None = None
+        self._mark: dict[str, list[int]] = {}
 
     @classmethod
     @contextmanager
@@ -149,6 +182,7 @@ class RunDirectory:
                 "use the Fernwood that made it"
             )
         try:
+            entries = {"data": {}, **entries}  # the first runs did not say
             manifest = RunManifest(**{name: entries[name] for name in RunManifest.__dataclass_fields__})
         except KeyError as error:
             raise StoreError(f"{MANIFEST_NAME} of {where} lacks {error}; start the run again") from error
@@ -161,7 +195,7 @@ class RunDirectory:
             with cls.appearing(path) as staging:
                 cls.write_manifest(staging, manifest)
         run = cls.open(path)
-        difference = _difference(run.manifest, manifest)
+        difference = run.manifest.difference(manifest)
         if difference:
             raise ParameterError(f"run_dir is {shown(path)}, which holds a run {difference}; give a new directory")
         return run
@@ -174,11 +208,16 @@ class RunDirectory:
         return Path(os.path.normpath(self.path / self.manifest.store))
 
     @contextmanager
-    def working(self) -> Iterator[None]:
-        """Hold the run for this process; warn where it began under other versions."""
+    def working(self, store: Store | None = None) -> Iterator[None]:
+        """Hold the run for this process, and keep an eye on its store; warn where it began under other versions."""
         with locked(self.path) as alone:
             if not alone:
-                raise StoreError(f"another process works on the run {shown(self.path.name)}; wait for it, or stop it")
+                raise StoreError(
+                    f"another process works on the run {shown(self.path.name)}; wait for it, or stop it"
+                    f"{_who(self.path / EVENTS_NAME)}"
+                )
+            self._refuse_other_fernwoods()
+            self._store, self._mark = store, {} if store is None else store.mark()
             for name, version in versions().items():
                 began = self.manifest.versions.get(name)
                 if began != version:
@@ -188,7 +227,7 @@ class RunDirectory:
                         FernwoodWarning,
                         stacklevel=4,
                     )
-            self.events.say("started")
+            self.events.say("started", host=platform.node())
             try:
                 yield
             except BaseException as error:
@@ -196,39 +235,74 @@ class RunDirectory:
                 raise
             self.events.say("ended")
 
+    def _refuse_other_fernwoods(self) -> None:
+        began = self.manifest.versions.get("fernwood", "none")
+        if began.split(".")[:_ALIKE] != __version__.split(".")[:_ALIKE]:
+            raise StoreError(
+                f"the run {shown(self.path.name)} began with Fernwood {shown(began)} and this is {__version__}, which "
+                "may search in another way; go on with that Fernwood, or start again"
+            )
+
+    def check_store(self) -> None:
+        """Refuse a store whose files changed since the process began to work: what came of it cannot be trusted."""
+        if self._store is None:
+            return
+        now = self._store.mark()
+        changed = [name for name, seen in self._mark.items() if now.get(name, seen) != seen]
+        if changed:
+            raise StoreError(
+                f"{shown(changed[0])} of the run's store was changed while {shown(self.path.name)} worked on it, so "
+                "that nothing after its last checkpoint counts; put the store back as it was, and go on from there"
+            )
+
     # Checkpoints ---------------------------------------------------------------------------------------------------
 
-    def save_checkpoint(self, arrays: Mapping[str, NDArray[np.generic]]) -> None:
-        """Write a checkpoint; the last one stays beside it, in case that a disk loses what it said was written."""
-        path = self.path / CHECKPOINT_NAME
+    def has_checkpoint(self, part: str = "checkpoint") -> bool:
+        """Whether there is anything to go on from."""
+        return any((self.path / name).is_file() for name in _names_of(part))
+
+    def save_checkpoint(self, arrays: Mapping[str, NDArray[np.generic]], part: str = "checkpoint") -> int:
+        """Write a checkpoint and say its size; the last one stays, in case that a disk loses what it said it has.
+
+        One that rests on a store that was changed meanwhile is refused.
+        """
+        self.check_store()
+        name, before = _names_of(part)
+        path = self.path / name
+        mark = json.dumps(self._mark)
         try:
             with replaced_file(path) as file:
-                belongs = np.frombuffer(self._belongs.encode(), np.uint8)
-                np.savez(file, **{_SEAL: belongs}, **arrays)  # type: ignore[arg-type]
+                sealed = {_SEAL: _as_bytes(self._belongs), _STORE_MARK: _as_bytes(mark)}
+                np.savez(file, **sealed, **arrays)  # type: ignore[arg-type]
+                size = file.tell()
                 file.close()  # whole, and on the disk
                 if path.is_file():
-                    path.replace(self.path / BEFORE_NAME)
+                    path.replace(self.path / before)
         except OSError as error:
             raise StoreError(
                 f"the checkpoint of {shown(self.path.name)} cannot be written: {error.strerror or error}; mend that "
                 "and go on from the checkpoint before"
             ) from error
+        return size
 
-    def last_state(self, loop: Loop[State]) -> State:
+    def last_state(self, loop: Loop[State], part: str = "checkpoint") -> State:
         """The state of the last checkpoint, or of the one before where that is damaged; the first one without any."""
-        kept = [path for name in (CHECKPOINT_NAME, BEFORE_NAME) if (path := self.path / name).is_file()]
+        kept = [path for name in _names_of(part) if (path := self.path / name).is_file()]
         if not kept:
             return loop.start()
         where = shown(self.path.name)
         for path in kept:
             try:
-                state = self._state(path, loop)
+                belongs, mark, arrays = self._read(path)
+                state = loop.unpack(arrays) if belongs == self._belongs else None
             except _DAMAGE as error:
                 damage = error
                 continue
             if state is None:
                 raise StoreError(f"the checkpoint in {where} belongs to another run; remove {path.name} from it")
-            if path.name == BEFORE_NAME:
+            if self._store is not None and mark != self._mark:
+                self._store.verify()  # copied, moved or changed since: its checksums tell
+            if path.name == _names_of(part)[1]:
                 warnings.warn(
                     f"the last checkpoint of {where} is damaged or missing; the run goes on from the one before",
                     FernwoodWarning,
@@ -238,33 +312,49 @@ class RunDirectory:
         names = " and ".join(path.name for path in kept)
         raise StoreError(f"the checkpoint of {where} is damaged; remove {names} from it to begin again") from damage
 
-    def _state(self, path: Path, loop: Loop[State]) -> State | None:
-        """The state in a checkpoint; None if it is another run's."""
+    def _read(self, path: Path) -> tuple[str, dict[str, list[int]], dict[str, NDArray[np.generic]]]:
+        """What is in a checkpoint: the run it belongs to, what the files of its store were like, and the state."""
         with path.open("rb") as file, np.load(file, allow_pickle=False) as parts:
             arrays = {name: parts[name] for name in parts.files}
         belongs = arrays.pop(_SEAL).tobytes().decode()
-        return loop.unpack(arrays) if belongs == self._belongs else None
+        mark = json.loads(arrays.pop(_STORE_MARK, _as_bytes("{}")).tobytes())
+        return belongs, mark, arrays
 
     @property
     def _belongs(self) -> str:
         """Stands for the run in its checkpoints."""
-        return digest(json.dumps(asdict(self.manifest), sort_keys=True).encode())
+        entries = asdict(self.manifest)
+        del entries["data"]  # the fingerprint stands for it
+        return digest(json.dumps(entries, sort_keys=True).encode())
+
+
+def described(store: Store) -> dict[str, Any]:
+    """What people know a table by."""
+    target = store.target
+    return {
+        "rows": store.n_rows,
+        "columns": store.n_columns,
+        "target": "" if target is None else target.name,
+    }
+
+
+def _names_of(part: str) -> tuple[str, str]:
+    """The files of a part's last checkpoint and of the one before."""
+    return f"{part}.npz", f"{part}-before.npz"
+
+
+def _as_bytes(text: str) -> NDArray[np.uint8]:
+    return np.frombuffer(text.encode(), np.uint8)
+
+
+def _who(events: Path) -> str:
+    """The process that a run's events are from, as far as they say."""
+    said = last_events(events, 1000)
+    if not said or "process" not in said[-1]:
+        return ""
+    hosts = [event["host"] for event in said if event["process"] == said[-1]["process"] and "host" in event]
+    return f": process {said[-1]['process']}" + (f" on {printable(hosts[-1])}" if hosts else "")
 
 
 def _is_empty(path: Path) -> bool:
     return path.is_dir() and not any(path.iterdir())
-
-
-def _difference(held: RunManifest, given: RunManifest) -> str:
-    """In what a run differs from the one that is asked for, if in anything that its answer depends on."""
-    if held.fingerprint != given.fingerprint:
-        return "on other data"
-    if held.method != given.method:
-        return f"of another method, {shown(held.method)}"
-    names = sorted(held.parameters.keys() | given.parameters.keys())
-    for name in names:
-        if held.parameters.get(name) != given.parameters.get(name):
-            return f"with {name}={held.parameters.get(name)!r}, not {given.parameters.get(name)!r}"
-    if held.seed != given.seed:
-        return f"with another seed, which random_state={held.seed} would be"
-    return ""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
-from fernwood.errors import LearnerError
-from fernwood.run.stopping import Stopped, stop_if_asked
+from fernwood.run.stopping import Stopped, finishing_first, heard, stop_if_asked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -20,8 +20,10 @@ __all__ = ["Loop", "Outcome", "SearchProgress", "SearchProgressCallback", "drive
 
 State = TypeVar("State")
 
-_LEAST_SECONDS = 2.0
+_LEAST_SECONDS, _MOST_SECONDS = 2.0, 30.0
+"""Between two checkpoints, where they are cheap enough and steps are no longer."""
 _SHARE_FOR_CHECKPOINTS = 0.02
+"""Never more of the time than this goes into them; half of it, where they are rarer than every thirty seconds."""
 
 
 class SearchProgress(NamedTuple):
@@ -78,14 +80,17 @@ def drive(
     loop: Loop[State],
     directory: RunDirectory | None = None,
     progress: SearchProgressCallback | None = None,
+    part: str = "checkpoint",
 ) -> Outcome[State]:
     """Run a search to its end, from its last checkpoint where there is one.
 
-    Ctrl-C and termination signals end it after the last whole round, with a checkpoint; the outcome says so. How often
-    checkpoints are written depends on what they cost, which changes nothing but what a crash makes us do again.
+    Termination signals end it after the step in hand, and Ctrl-C in the library after the last whole one, with a
+    checkpoint; the outcome says so. Whatever else ends it does not cost that step, and goes on to the caller. How often
+    checkpoints are written depends on what they cost, which changes nothing but what a crash makes us do again. A run
+    whose search has several loops names the checkpoints of each by `part`.
     """
-    state = loop.start() if directory is None else directory.last_state(loop)
-    kept = _Keeper(loop, directory)
+    kept = _Keeper(loop, directory, part)
+    state = kept.first()
 
     def tell(now: SearchProgress) -> None:
         if directory is not None:
@@ -96,39 +101,72 @@ def drive(
     try:
         tell(now := loop.progress(state))
         while now.done < now.total:
-            state = loop.step(state)
+            kept.step_begins()
+            with finishing_first():
+                state = loop.step(state)
             kept.offer(state)
             tell(now := loop.progress(state))
             stop_if_asked()
     except (KeyboardInterrupt, Stopped) as stop:
+        heard()
         kept.keep(state)
         if directory is not None:
-            directory.events.progress(loop.progress(state))
+            directory.events.progress(loop.progress(state), at_once=True)
             directory.events.say("stopped", by=type(stop).__name__)
         return Outcome(state, stop)
-    except LearnerError:
-        kept.keep(state)  # what was done before is not lost
+    except BaseException:
+        with suppress(Exception):  # what is told is what ended the search, not that it could not be kept
+            kept.keep(state)
         raise
     kept.keep(state)
     return Outcome(state, None)
 
 
 class _Keeper(Generic[State]):
-    """Writes checkpoints: not more than a small share of the time goes into them."""
+    """Writes checkpoints: often enough for a crash to cost little, and never more than a small share of the time.
 
-    def __init__(self, loop: Loop[State], directory: RunDirectory | None) -> None:
+    All times are of the monotonic clock, which no one sets back.
+    """
+
+    def __init__(self, loop: Loop[State], directory: RunDirectory | None, part: str) -> None:
         self._loop = loop
         self._directory = directory
-        self._next = time.monotonic()  # the first round is kept at once
+        self._part = part
+        self._kept: State | None = None
+        self._soonest = self._due = self._step_began = time.monotonic()  # the first round is kept at once
+
+    def first(self) -> State:
+        """The state to begin with: the last one kept, or a new one, which is kept where it took long to make."""
+        if self._directory is None:
+            return self._loop.start()
+        if self._directory.has_checkpoint(self._part):
+            self._kept = self._directory.last_state(self._loop, self._part)
+            return self._kept
+        began = time.monotonic()
+        state = self._loop.start()
+        if time.monotonic() - began >= _LEAST_SECONDS:
+            self.keep(state)
+        return state
+
+    def step_begins(self) -> None:
+        self._step_began = time.monotonic()
 
     def offer(self, state: State) -> None:
-        if self._directory is not None and time.monotonic() >= self._next:
+        """Keep a state if it is time to, or would be before another step like the last one is over."""
+        now = time.monotonic()
+        if now >= self._soonest and now + (now - self._step_began) >= self._due:
             self.keep(state)
 
     def keep(self, state: State) -> None:
-        if self._directory is None:
+        if self._directory is None or state is self._kept:
             return
         started = time.monotonic()
-        self._directory.save_checkpoint(self._loop.pack(state))
+        n_bytes = self._directory.save_checkpoint(self._loop.pack(state), self._part)
         ended = time.monotonic()
-        self._next = ended + max(_LEAST_SECONDS, (ended - started) / _SHARE_FOR_CHECKPOINTS)
+        took = ended - started
+        self._kept = state
+        self._soonest = ended + took / _SHARE_FOR_CHECKPOINTS
+        self._due = ended + min(max(_LEAST_SECONDS, 2 * took / _SHARE_FOR_CHECKPOINTS), _MOST_SECONDS)
+        self._directory.events.checkpoint(
+            seconds=round(took, 4), bytes=n_bytes, next_after=round(max(self._soonest, self._due) - ended, 1)
+        )

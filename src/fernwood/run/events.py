@@ -43,6 +43,13 @@ class EventLog:
     def say(self, event: str, **about: Any) -> None:
         """Append an event; a disk that cannot take it does not stop a run."""
         self._stage = ""  # after anything else, progress is said at once
+        self._append(event, about)
+
+    def checkpoint(self, **about: Any) -> None:
+        """Say that a checkpoint is on the disk, and what it took."""
+        self._append("checkpoint", about)
+
+    def _append(self, event: str, about: dict[str, Any]) -> None:
         now = resident()
         line = {
             "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
@@ -62,13 +69,13 @@ class EventLog:
         except OSError:
             return
 
-    def progress(self, progress: SearchProgress) -> None:
-        """Say how far a search is, if it has not been said just now."""
+    def progress(self, progress: SearchProgress, *, at_once: bool = False) -> None:
+        """Say how far a search is, if it has not been said just now, or in any case."""
         now = time.monotonic()
-        ends = progress.done >= progress.total
+        ends = at_once or progress.done >= progress.total
         if progress.stage == self._stage and now < self._next and not ends:
             return
-        self.say("progress", **progress._asdict(), detail=progress.detail)
+        self._append("progress", {**progress._asdict(), "detail": progress.detail})
         self._stage, self._next = progress.stage, now + _LEAST_SECONDS
 
 

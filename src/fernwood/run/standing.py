@@ -32,6 +32,8 @@ class Standing:
     stage, done, total, unit, detail : how far it is, from its last sign of progress
     seconds_left : at the rate of the last signs; None where nothing can be said
     seconds_silent : since its last sign; not below 0, whatever the clock did
+    seconds_since_checkpoint : what a crash of a working run would make it do again; None before the first one
+    checkpoint_seconds, checkpoint_bytes : what that one took
     resident, peak : bytes of its process at that time
     why : what a failed run said
     """
@@ -45,6 +47,9 @@ class Standing:
     detail: str = ""
     seconds_left: float | None = None
     seconds_silent: float | None = None
+    seconds_since_checkpoint: float | None = None
+    checkpoint_seconds: float = 0.0
+    checkpoint_bytes: int = 0
     resident: int = 0
     peak: int = 0
     why: str = ""
@@ -62,6 +67,7 @@ def standing(path: Path) -> Standing:
     events = last_events(path / EVENTS_NAME, _LOOKED_AT)
     last = events[-1] if events else {}
     signs = [event for event in events if event["event"] == "progress"]
+    kept = [event for event in events if event["event"] == "checkpoint"][-1:]
     how_far: dict[str, Any] = {}
     if signs:
         how_far = {name: signs[-1].get(name) for name in ("stage", "done", "total", "unit", "detail")}
@@ -71,6 +77,9 @@ def standing(path: Path) -> Standing:
         **how_far,
         seconds_left=_seconds_left(signs) if works else None,
         seconds_silent=_since(last.get("time")),
+        seconds_since_checkpoint=_since(kept[0]["time"]) if kept else None,
+        checkpoint_seconds=kept[0].get("seconds", 0.0) if kept else 0.0,
+        checkpoint_bytes=kept[0].get("bytes", 0) if kept else 0,
         resident=last.get("resident", 0),
         peak=last.get("peak", 0),
         why=last.get("why", ""),

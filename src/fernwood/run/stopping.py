@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-__all__ = ["Stopped", "ask_to_stop", "stop_if_asked"]
+import os
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["Stopped", "ask_to_stop", "finishing_first", "hear", "heard", "stop_if_asked"]
 
 
 class Stopped(BaseException):
@@ -14,6 +21,27 @@ class Stopped(BaseException):
 
 
 _asked: list[Stopped] = []
+_finishing: list[None] = []
+
+
+@contextmanager
+def finishing_first() -> Iterator[None]:
+    """A block that a signal lets come to its end; a second one does not wait."""
+    _finishing.append(None)
+    try:
+        yield
+    finally:
+        _finishing.pop()
+
+
+def hear(number: int) -> None:
+    """What a signal handler does: raise, unless something is to be finished first and this is the first signal."""
+    waits = bool(_finishing) and not _asked
+    stop = ask_to_stop(number)
+    if not waits:
+        raise stop
+    if os.isatty(2):
+        os.write(2, b"\nfernwood: stopping after the step in hand; once more stops at once\n")
 
 
 def ask_to_stop(number: int) -> Stopped:
@@ -23,6 +51,11 @@ def ask_to_stop(number: int) -> Stopped:
 
 
 def stop_if_asked() -> None:
-    """Raise what a signal handler raised in vain."""
+    """Raise what a signal handler raised in vain, or did not raise yet."""
     if _asked:
-        raise _asked.pop()
+        raise _asked[-1]
+
+
+def heard() -> None:
+    """What was asked for is being done: do not ask again."""
+    _asked.clear()

@@ -104,7 +104,16 @@ def select_by_snowball(
     selection = Selection(result, stopped_by)
     if settings.goal == "all-relevant":
         return selection
-    return reduced(selection, store, settings.slack, seed, n_threads=n_threads, given=given, progress=progress)
+    return reduced(
+        selection,
+        store,
+        settings.slack,
+        seed,
+        n_threads=n_threads,
+        given=given,
+        directory=directory,
+        progress=progress,
+    )
 
 
 class Prepared(NamedTuple):

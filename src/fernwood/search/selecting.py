@@ -112,7 +112,7 @@ def select_by_subspaces(
     selection = Selection(result, stopped_by)
     if settings.goal == "all-relevant":
         return selection
-    return reduced(selection, store, settings.slack, seed, n_threads=n_threads, progress=progress)
+    return reduced(selection, store, settings.slack, seed, n_threads=n_threads, directory=directory, progress=progress)
 
 
 class Prepared(NamedTuple):

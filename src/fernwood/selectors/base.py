@@ -78,9 +78,9 @@ class SearchSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
             directory = None
             if self.run_dir is not None:
                 parameters = {**settings.to_json(), **(marks or {})}
-                manifest = RunManifest(settings.method, parameters, seed, store.fingerprint, store="")
+                manifest = RunManifest.of(store, settings.method, parameters, seed, place="")
                 directory = RunDirectory.of_memory(Path(self.run_dir), manifest)
-                stack.enter_context(directory.working())
+                stack.enter_context(directory.working(store))
             result, stopped_by = select(
                 store,
                 settings,

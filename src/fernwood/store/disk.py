@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import threading
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -87,6 +88,18 @@ class DiskStore(Store):
         """The codes of some columns, by positioned reads."""
         positions = self._positions(ids)
         out = self._output(len(positions), out)
+        try:
+            self._fill(positions, out)
+        except OSError as error:
+            if isinstance(error, StoreError):
+                raise
+            raise StoreError(
+                f"the codes of {shown(self.path.name)} cannot be read: {error.strerror or error}; see to its disk, and "
+                "open it again"
+            ) from error
+        return out
+
+    def _fill(self, positions: NDArray[np.int64], out: NDArray[np.uint8]) -> None:
         order = None
         if (np.diff(positions) < 0).any():
             order = np.argsort(positions, kind="stable")
@@ -111,7 +124,6 @@ class DiskStore(Store):
                 np.take(block, inside, axis=0, out=out[start:stop], mode="clip")
             else:
                 out[order[start:stop]] = block[inside]
-        return out
 
     def _handle(self, shard: int) -> FileReader:
         handle = self._handles.get(shard)
@@ -185,6 +197,14 @@ class DiskStore(Store):
             raise StoreError(
                 f"the records of {shown(self.path.name)} are damaged ({reason}); make the store again"
             ) from error
+
+    def mark(self) -> dict[str, list[int]]:
+        """Sizes and times of its files; one that is gone is left out, since reading it says so."""
+        found: dict[str, list[int]] = {}
+        for record in self.manifest.files:
+            with suppress(FileNotFoundError):
+                found[record.name] = list(self._directory.size_and_time(record.name))
+        return found
 
     def verify(self) -> None:
         """Check every byte of every file against its checksum."""

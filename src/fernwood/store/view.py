@@ -42,6 +42,10 @@ class _View(Store):
     def _records(self, ids: NDArray[np.int64]) -> pa.Table:
         return self._store._records(ids)  # noqa: SLF001
 
+    def mark(self) -> dict[str, list[int]]:
+        """Of the store behind the view."""
+        return self._store.mark()
+
     def verify(self) -> None:
         """Check the store behind the view."""
         self._store.verify()
