@@ -60,6 +60,7 @@ class Facts:
     exploration : how far contexts of random columns came, see `fernwood.search.exploration`; empty where there are none
     versions : of Fernwood and of the libraries that the numbers come from
     elimination : what the calls of an elimination came to, see `fernwood.search.tracing`; empty of other methods
+    sampling : how many rows were looked at where there are very many, and what that means; empty where all were
     """
 
     method: str
@@ -81,6 +82,7 @@ class Facts:
     exploration: dict[str, Any] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
     elimination: dict[str, Any] = field(default_factory=dict)
+    sampling: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
     def of(cls, store: Store, **about: Any) -> Facts:
@@ -289,8 +291,7 @@ class Result:
             said.append(self.undecided)
         if self.minimal is not None:
             said.append(self.minimal.said)
-        if explored := self.facts.exploration:
-            said.append(explored["said"])
+        said += [about["said"] for about in (self.facts.exploration, self.facts.sampling) if about]
         said += self.facts.elimination.get("said", [])
         return said
 

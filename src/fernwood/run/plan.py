@@ -17,7 +17,9 @@ _SPARE_BYTES = 20 * 10**6
 """For what is not counted: interpreter objects, thread stacks, buffers of reads, what Arrow keeps of records."""
 
 
-_BLOCK_BYTES = 2**21
+_BLOCK_BYTES, _MOST_BLOCK_BYTES, _LANES = 2**21, 2**25, 32
+_HEIGHT, _TARGET_BYTES = 65_536, 40
+"""Rows that are laid out together in lanes; of more than that, what target and weights take for every row."""
 _COMPONENT_BYTES = 9000
 """For every column of a block: what its codes stand for, how often they occur, and its scores."""
 _FEWEST_SHADOWS, _MOST_SHADOWS = 1000, 20_000
@@ -33,6 +35,7 @@ class SearchPlan(NamedTuple):
     worker : codes, and trees or components, of one thread
     n_threads : that fit into the budget
     held : by the table itself, where it was brought into memory under the same budget
+    sample_kept : whether a sample of rows that a snowball looks at stays in memory; it is in `ledger` then
     """
 
     ledger: int
@@ -40,6 +43,7 @@ class SearchPlan(NamedTuple):
     worker: int
     n_threads: int
     held: int = 0
+    sample_kept: bool = False
 
     @property
     def total(self) -> int:
@@ -103,11 +107,15 @@ def plan_waves(
     budget: int | None,
     *,
     held: int = 0,
+    sample: tuple[int, int] | None = None,
+    counts: bool = False,
 ) -> SearchPlan:
     """The plan for a snowball, whose threads examine a block of columns each in all contexts of a wave.
 
     The parameters are those of `plan_draws`; `n_contexts` is the most contexts whose scores are kept together, and
-    `n_laid_out` how many of them divide the rows at a time.
+    `n_laid_out` how many of them divide the rows at a time. `sample` is how many rows waves look at, where they do not
+    look at all, and how many contexts divide those at a time; it is kept in memory where that leaves all threads.
+    `counts` is whether rows are counted, and not weighed.
 
     Examples
     --------
@@ -115,14 +123,26 @@ def plan_waves(
     8
     """
     ledger = _WAVE_LEDGER_BYTES * n_columns
-    # Place, cell and weight of every row in every context, one context as it is made, and what they tell of shadows.
+    # Contexts, and what they tell of shadows.
     n_shadows = min(max(n_columns, _FEWEST_SHADOWS), _MOST_SHADOWS)
-    round_ = (12 * n_laid_out + 48) * n_rows + 4 * n_shadows * n_contexts
-    # A block of codes with the components of its columns, and 64 lanes of numbers for every row.
-    width = min(max(1, _BLOCK_BYTES // n_rows), n_shadows)
-    worker = (2 * n_rows + _COMPONENT_BYTES) * width + 4 * 64 * n_rows + 256 * n_classes
+    round_ = max(_divided_bytes(*rows, counts=counts) for rows in ((n_rows, n_laid_out), sample) if rows)
+    round_ += 4 * n_shadows * n_contexts + _TARGET_BYTES * max(n_rows - _HEIGHT, 0)
+    # A block of codes with the components of its columns, and 64 lanes of numbers for every row of a tile.
+    few = min(_LANES, _MOST_BLOCK_BYTES // n_rows)
+    width = min(max(1, _BLOCK_BYTES // n_rows, few), n_shadows)
+    tile = (64 if counts else 4 * 64) * min(n_rows, _HEIGHT)
+    worker = (2 * n_rows + _COMPONENT_BYTES) * width + tile + 256 * n_classes
     plan = SearchPlan(ledger, round_, worker, n_threads, held)
+    if sample is not None:
+        kept = plan._replace(ledger=ledger + sample[0] * n_columns, sample_kept=True)
+        if budget is None or kept.total <= budget:
+            return kept
     return _within(plan, budget, f"{n_columns:,} columns of {n_rows:,} rows")
+
+
+def _divided_bytes(n_rows: int, n_laid_out: int, *, counts: bool) -> int:
+    """Place, cell and weight of every row in every context laid out (or the place of those before), and one in making."""
+    return (12 * n_laid_out + (24 if counts else 48)) * n_rows
 
 
 def _within(plan: SearchPlan, budget: int | None, what: str, way_out: str = "") -> SearchPlan:

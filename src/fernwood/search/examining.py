@@ -21,12 +21,14 @@ if TYPE_CHECKING:
     from fernwood.search.dealing import Dealer
     from fernwood.store.base import Store
 
-__all__ = ["Examiner", "Shadows", "draw_shadows"]
+__all__ = ["Examiner", "Shadows", "block_width", "draw_shadows"]
 
 _BLOCK_BYTES = 2**21
 """Codes that a thread looks at together: some thousand short columns, and few enough to stay in a cache."""
 _FEWEST_COLUMNS = 64
 """Fewer columns than this would leave lanes of the kernel empty."""
+_LANES, _MOST_BLOCK_BYTES = 32, 2**25
+"""Of very many rows, columns that a thread looks at together all the same, while they take no more than so much."""
 _EVEN_ENOUGH = 4  # as a power of two
 _SHADOWS_A_KIND, _SHADOWS_OF_A_RARE_KIND, _SHADOWS_A_RARE_COLUMN = 1000, 300, 20
 _SHADOWS_ALONE, _MOST_SHADOWS_ALONE, _ALONE_A_COLUMN = 5000, 20_000, 4
@@ -85,7 +87,7 @@ class Examiner:
         self._kept = np.full(len(ids), -1, np.int16)
         self._deal = deal
         self._n_threads = n_threads
-        self._width = max(1, _BLOCK_BYTES // store.n_rows)
+        self._width = block_width(store.n_rows)
         self.categories = store.kinds[ids] == Kind.CATEGORY
         self._checksums = store.checksums[ids]
 
@@ -183,6 +185,17 @@ class Examiner:
         width = min(self._width, max(fair, _FEWEST_COLUMNS))
         for first in range(0, len(ranks), width):
             yield order[first : first + width]
+
+
+def block_width(n_rows: int) -> int:
+    """How many columns of so many rows a thread looks at together.
+
+    Examples
+    --------
+    >>> block_width(1000), block_width(10**6), block_width(10**8)
+    (2097, 32, 1)
+    """
+    return max(1, _BLOCK_BYTES // n_rows, min(_LANES, _MOST_BLOCK_BYTES // n_rows))
 
 
 def draw_shadows(kinds: NDArray[np.int64]) -> list[Shadows]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from fernwood.kernels.ready import ensure_compiled
-from fernwood.learner.contexts import Ground, n_laid_out
+from fernwood.learner.contexts import Ground, n_laid_out, without_context
 from fernwood.learner.target import class_target, value_target
 from fernwood.relations import Relations
 from fernwood.relevance.decision import Decision, Verdicts
@@ -23,8 +23,10 @@ from fernwood.search.examining import Examiner, draw_shadows
 from fernwood.search.reducing import reduced
 from fernwood.search.relating import find_partners, gives_away, interchangeable
 from fernwood.search.resolution import check_rows_suffice, smallest_chance
+from fernwood.search.sampling import said_of_sample, sampled_rows
 from fernwood.search.selection import Selection
 from fernwood.search.snowball import Snowball
+from fernwood.store.view import KeptRows
 from fernwood.subspace.candidates import candidates
 
 if TYPE_CHECKING:
@@ -80,8 +82,9 @@ def select_by_snowball(
         advice="more rows, or a larger fdr, make weak columns visible",
         unit="waves",
         smallest_p=loop.least,
-        n_groups=0 if store.groups is None else len(np.unique(store.groups[loop.examiner.rows])),
+        n_groups=0 if store.groups is None else len(np.unique(store.groups[loop.whole.examiner.rows])),
         exploration=loop.exploration(state).to_json(),
+        sampling=said_of_sample(loop.ground.target.n_rows, loop.whole.ground.target.n_rows),
         versions=versions(),
     )
     rates = false_discoveries(state.chance)
@@ -126,25 +129,44 @@ def prepare(
     given = given_positions(store, settings.given)
     ids = candidates(store, given)
     check_candidates(ids, given)
+    sample = sampled_rows(store, settings.max_rows, seed)
     rows, weights, ground = _counted(store, given)
     groups = store.groups if store.groups is None or rows is None else store.groups[rows]
     least = smallest_chance(ground, groups)
     check_rows_suffice(least, ground, len(ids), settings.fdr, settings.level)
     n_contexts = max(settings.n_contexts, settings.n_confirming)
+    n_rows, n_sampled = len(weights), len(weights) if sample is None else len(sample)
     plan = plan_waves(
-        len(weights),
+        n_rows,
         store.n_columns,
         max(len(ground.target.classes), 1),
         n_contexts,
-        n_laid_out(len(weights), n_contexts),
+        n_laid_out(n_rows, n_contexts),
         n_threads,
         memory,
         held=held,
+        sample=None if sample is None else (n_sampled, n_laid_out(n_sampled, n_contexts)),
+        counts=bool(ground.target.kernel.classes and (weights == 1).all()),
     )
     ensure_compiled(*settings.kernels)
-    deal = Dealer(seed, strata=ground.strata if len(given) else None, groups=groups)
-    examiner = Examiner(store, ids, rows, weights, deal, plan.n_threads)
-    return Prepared(ids, given, Snowball(examiner, ground, draw_shadows(examiner.survey()), settings, seed, least))
+
+    def examining(store: Store, rows: NDArray[np.int64] | None, weights: NDArray[np.float64], ground: Ground) -> Examiner:
+        groups = store.groups if store.groups is None or rows is None else store.groups[rows]
+        deal = Dealer(seed, strata=ground.strata if len(given) else None, groups=groups)
+        return Examiner(store, ids, rows, weights, deal, plan.n_threads)
+
+    examiner = examining(store, rows, weights, ground)
+    kinds = examiner.survey()
+    if sample is None:
+        return Prepared(ids, given, Snowball(examiner, ground, draw_shadows(kinds), settings, seed, least))
+    # What the sample is kept in does not change the answer.
+    part = KeptRows(store, sample) if plan.sample_kept else store.rows(sample)
+    here = _counted(part, given)
+    sampler = examining(part, *here)
+    # Columns of a kind are so on all rows and on the sample: a rare code may be in one and not in the other.
+    both = np.unique(np.stack([kinds, sampler.survey()]), axis=1, return_inverse=True)[1].reshape(-1)
+    loop = Snowball(sampler, here[2], draw_shadows(both), settings, seed, least, whole=(examiner, ground))
+    return Prepared(ids, given, loop)
 
 
 def _modelled(state: SnowballState, loop: Snowball) -> NDArray[np.bool_]:
@@ -166,9 +188,16 @@ def _relations(loop: Snowball, state: SnowballState, ids: NDArray[np.int64], see
     number = interchangeable(examiner, found)
     groups = [ids[found[number == k]].tolist() for k in np.unique(number) if np.count_nonzero(number == k) > 1]
     in_order = np.sort(found)
-    partners = find_partners(examiner, loop.told, ground, in_order, state.alone[in_order], seed)
+    alone = state.alone
+    giving = gives_away(examiner, ground, found)
+    if loop.sampled:  # contexts of the sample are compared with none on the sample
+        alone = np.empty_like(alone)
+        for (kind, _), (own, _) in zip(loop.told.kinds, loop.told.alone(without_context(ground)), strict=True):
+            alone[kind.members] = own
+        giving = gives_away(loop.whole.examiner, loop.whole.ground, giving)
+    partners = find_partners(examiner, loop.told, ground, in_order, alone[in_order], seed)
     by_position = {int(ids[rank]): ids[np.array(beside)].tolist() for rank, beside in partners.items()}
-    return Relations(groups, by_position, ids[gives_away(examiner, ground, found)].tolist())
+    return Relations(groups, by_position, ids[giving].tolist())
 
 
 def _counted(

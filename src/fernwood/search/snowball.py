@@ -4,13 +4,16 @@ A wave draws contexts from the columns found so far, examines every column and i
 to the ledger, and finds columns anew. Columns that matter only together with others come in once those others are
 found. When waves bring nothing new, the columns found are judged once more, in fresh contexts of the other ones, and
 those that fail leave.
+
+Of very many rows, waves look at a sample. All rows are looked at by every column alone, by the columns and shadows that
+are ahead when waves bring nothing new, and when columns are judged once more.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
@@ -21,8 +24,9 @@ from fernwood.learner.settings import at_least
 from fernwood.relevance.shadows import combined, false_discoveries, tail_chances
 from fernwood.relevance.tested import check_fdr
 from fernwood.run.driving import SearchProgress
-from fernwood.search.evidence import Awake, ContextEvidence
+from fernwood.search.evidence import ContextEvidence, Look
 from fernwood.search.exploration import Exploration
+from fernwood.search.ledger import SnowballState
 from fernwood.search.plain import plain_value
 from fernwood.search.reducing import check_goal
 
@@ -32,13 +36,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fernwood.learner.contexts import Ferns, Ground
+    from fernwood.search.evidence import Awake
     from fernwood.search.examining import Examiner, Shadows
     from fernwood.search.reducing import Goal
 
 __all__ = ["Snowball", "SnowballSettings", "SnowballState"]
 
 _NOT_FOUND = -1
-_WAVES, _CONFIRMING, _EXPLORING = range(5, 8)  # addresses below the seed
+_WAVES, _CONFIRMING, _EXPLORING, _ON_ALL_ROWS = 5, 6, 7, 13  # addresses below the seed
 _CARRIED = 30
 """While nothing is found, contexts are made of so many of the best columns."""
 _WAVE_SHARE, _CARRIED_SHARE = 0.5, 0.03
@@ -55,6 +60,11 @@ _FIRST_LEG = 0.25
 """The share of a wave's contexts in which all columns are examined; after that, those that race on."""
 _RACING = 0.9
 """A column races on where its evidence is above so many of the shadows, and so does a shadow."""
+_WHOLE_SHARE = 0.25
+"""The share of contexts that there are on all rows, where waves look at a sample."""
+_BEGUN, _ROWS_LEFT = -1, -2
+"""Rounds of confirmation made, before there is any: nothing stands before it, or a look at all rows."""
+_FEWEST_SAMPLED = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +90,8 @@ class SnowballSettings:
         Covariates, by name or position: in every context, and no candidates.
     goal, slack
         Whether few columns are sought that suffice, and what they may leave open; see `fernwood.search.reducing`.
+    max_rows
+        Rows that waves look at, where there are more: a sample, see `fernwood.search.sampling`; or "all".
     """
 
     method: ClassVar[str] = "snowball"
@@ -93,6 +105,7 @@ class SnowballSettings:
     given: Sequence[str | int] = ()
     goal: Goal = "all-relevant"
     slack: float = 0.02
+    max_rows: int | Literal["all"] = 50_000
 
     def __post_init__(self) -> None:
         check_fdr(self.fdr)
@@ -101,6 +114,8 @@ class SnowballSettings:
             at_least(name, getattr(self, name), 1)
         if self.max_contexts != "auto":
             at_least("max_contexts", self.max_contexts, 0, ", or 'auto'")
+        if self.max_rows != "all":
+            at_least("max_rows", self.max_rows, _FEWEST_SAMPLED, ", or 'all'")
         given: object = self.given
         if isinstance(given, str) or not isinstance(given, Iterable):
             raise ParameterError(f"given is {given!r}; give a list of columns, such as ['age', 'site']")
@@ -127,51 +142,6 @@ class SnowballSettings:
         return cls(**entries)
 
 
-class SnowballState(NamedTuple):
-    """All that the next step needs; arrays are by rank, those of shadows kind after kind.
-
-    Attributes
-    ----------
-    step : int64 array of 4; waves made, waves without a new column, rounds of confirmation made (−1: it has not begun),
-        contexts explored
-    alone, alone_null : float64 arrays; 1/p without context, of columns and of shadows
-    ledger, ledger_null : float64 arrays; the sum of 1/p over contexts
-    contexts, contexts_null : int32 arrays; in how many contexts a column or a shadow was examined
-    wave : int16 array; the wave in which a column was found, −1 where it is not
-    chance : float64 array; p of the column, from the wave before it was found, or from the last confirmation
-    """
-
-    step: NDArray[np.int64]
-    alone: NDArray[np.float64]
-    alone_null: NDArray[np.float64]
-    ledger: NDArray[np.float64]
-    ledger_null: NDArray[np.float64]
-    contexts: NDArray[np.int32]
-    contexts_null: NDArray[np.int32]
-    wave: NDArray[np.int16]
-    chance: NDArray[np.float64]
-
-    @property
-    def found(self) -> NDArray[np.int64]:
-        """Ranks of the columns found, in increasing order."""
-        return np.flatnonzero(self.wave >= 0)
-
-    def evidence(self, ranks: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Of some columns."""
-        return combined(self.alone[ranks], self.ledger[ranks], self.contexts[ranks])
-
-    def evidence_null(self, place: slice) -> NDArray[np.float64]:
-        """Of the shadows of a kind."""
-        return combined(self.alone_null[place], self.ledger_null[place], self.contexts_null[place])
-
-    def forgotten(self) -> SnowballState:
-        """The state before any context."""
-        emptied = {
-            name: np.zeros_like(getattr(self, name)) for name in ("ledger", "ledger_null", "contexts", "contexts_null")
-        }
-        return self._replace(**emptied)
-
-
 class Snowball:
     """The search as a run sees it; a `Loop`.
 
@@ -187,11 +157,15 @@ class Snowball:
     seed
     least
         The smallest p that the rows allow.
+    whole
+        Examiner and ground of all rows, where the others are those of a sample.
 
     Attributes
     ----------
     examiner, ground, least
     told : ContextEvidence; says what contexts tell of columns and shadows
+    whole : Look; at all rows
+    sampled : whether there are more rows than those that waves look at
     """
 
     def __init__(
@@ -202,10 +176,12 @@ class Snowball:
         settings: SnowballSettings,
         seed: int,
         least: float = 0.0,
+        whole: tuple[Examiner, Ground] | None = None,
     ) -> None:
-        self.examiner = examiner
-        self.told = ContextEvidence(examiner, shadows)
-        self.ground = ground
+        self._part = Look(examiner, ground, ContextEvidence(examiner, shadows))
+        self.examiner, self.ground, self.told = self._part
+        self.sampled = whole is not None
+        self.whole = self._part if whole is None else Look(*whole, ContextEvidence(whole[0], shadows))
         self.least = least
         self._settings = settings
         self._seed = seed
@@ -216,12 +192,12 @@ class Snowball:
         n, n_shadows = self._n_columns, self.told.n_shadows
         alone, alone_null, chance = np.empty(n), np.empty(n_shadows), np.empty(n)
         for (kind, place), (own, null) in zip(
-            self.told.kinds, self.told.alone(without_context(self.ground)), strict=True
+            self.told.kinds, self.whole.told.alone(without_context(self.whole.ground)), strict=True
         ):
             alone[kind.members], alone_null[place] = own, null[: kind.n_always]
             chance[kind.members] = tail_chances(np.log(own), np.log(null))
         state = SnowballState(
-            np.array([0, 0, -1, 0]),
+            np.array([0, 0, _ROWS_LEFT if self.sampled else _BEGUN, 0]),
             alone,
             alone_null,
             np.zeros(n),
@@ -234,13 +210,15 @@ class Snowball:
         return self._with_found(state)
 
     def step(self, state: SnowballState) -> SnowballState:
-        """One more wave, contexts of random columns where those are due, or one more round of confirmation."""
+        """One more wave, contexts of random columns or of all rows where those are due, or a round of confirmation."""
         n_waves, n_idle, n_rounds, n_explored = state.step.tolist()
         patience = self._settings.n_idle if len(state.found) else _WAITING
         if n_rounds < 0 and n_waves < self._settings.max_waves and n_idle < patience:
             return self._with_found(self._with_wave(state))
         if n_rounds < 0 and n_explored < self._n_exploring(state):
             return self._with_found(self._explored(state))
+        if n_rounds == _ROWS_LEFT:
+            return self._with_found(self._on_all_rows(state))
         return self._confirmed(state)
 
     def exploration(self, state: SnowballState) -> Exploration:
@@ -288,8 +266,8 @@ class Snowball:
         for leg, n_contexts in enumerate((n_first, self._settings.n_contexts - n_first)):
             if leg:
                 awake = self._racing(state)
-            for ferns in self._ferns(rng, carried, n_contexts):
-                state = self._heard(state, ferns, carried, awake)
+            for ferns, _ in self._ferns(rng, carried, n_contexts, self._part):
+                state = self._heard(state, ferns, carried, awake, self._part)
         return self._judged(state._replace(step=state.step + np.array([1, 0, 0, 0])))
 
     def _racing(self, state: SnowballState) -> Awake:
@@ -302,22 +280,29 @@ class Snowball:
             awake.shadows[place] = null >= least
         return awake
 
-    def _ferns(self, rng: np.random.Generator, carried: NDArray[np.int64], n_ferns: int) -> Iterator[Ferns]:
-        """Ferns of some columns, as many at a time as are laid out together."""
+    def _ferns(
+        self, rng: np.random.Generator, carried: NDArray[np.int64], n_ferns: int, look: Look
+    ) -> Iterator[tuple[Ferns, NDArray[np.int64]]]:
+        """Ferns of some columns, as many at a time as are laid out together, with the columns they were drawn from.
+
+        Of all rows beside a sample, no more columns are read than the ferns of the time can hold.
+        """
         if not n_ferns:
             return
-        codes, categories = self.examiner.codes(carried), self.examiner.categories[carried]
-        for n in self._parts(n_ferns):
-            yield draw_ferns(rng, codes, categories, self.ground, n)
+        some, codes = carried, None
+        for n in _parts(look.ground, n_ferns):
+            if look is not self._part:
+                size = min(n * look.ground.depth(), len(carried))
+                some, codes = np.sort(rng.choice(carried, size, replace=False)), None
+            codes = look.examiner.codes(some) if codes is None else codes
+            yield draw_ferns(rng, codes, look.examiner.categories[some], look.ground, n), some
 
-    def _parts(self, n_contexts: int) -> list[int]:
-        at_once = n_laid_out(self.ground.target.n_rows, n_contexts)
-        return [min(at_once, n_contexts - first) for first in range(0, n_contexts, at_once)]
-
-    def _heard(self, state: SnowballState, ferns: Ferns, carried: NDArray[np.int64], awake: Awake) -> SnowballState:
+    def _heard(
+        self, state: SnowballState, ferns: Ferns, carried: NDArray[np.int64], awake: Awake, look: Look
+    ) -> SnowballState:
         """The state with what contexts tell of those awake added to the ledger."""
         used = _used_in(ferns.uses, carried)
-        own, null = self.told.sums(ferns.contexts, used, awake)
+        own, null = look.told.sums(ferns.contexts, used, awake)
         n_contexts = len(ferns.uses)
         counts = n_contexts * awake.columns.astype(np.int32)
         for rank, contexts in used.items():
@@ -371,17 +356,37 @@ class Snowball:
         n_explored = int(state.step[3])
         n_contexts = min(self._settings.n_contexts, self._n_exploring(state) - n_explored)
         rng = seeds.generator(self._seed, _EXPLORING, n_explored)
-        others = np.flatnonzero(state.wave < 0)
         if n_explored == 0 and not len(state.found):
             # What the best columns told of each other was chosen by the target, and has no place beside this.
             state = state.forgotten()
-        for n in self._parts(n_contexts):
-            size = min(n * self._exploring_depth, len(others))
-            carried = np.concatenate((state.found, np.sort(rng.choice(others, size, replace=False))))
-            codes, categories = self.examiner.codes(carried), self.examiner.categories[carried]
-            ferns = draw_exploring_ferns(rng, codes, categories, self.ground, n, len(state.found))
-            state = self._heard(state, ferns, carried, self.told.everyone())
+        for ferns, carried in self._exploring_ferns(rng, state, n_contexts, self._part):
+            state = self._heard(state, ferns, carried, self.told.everyone(), self._part)
         return self._judged(state._replace(step=state.step + np.array([0, 0, 0, n_contexts])))
+
+    def _exploring_ferns(
+        self, rng: np.random.Generator, state: SnowballState, n_ferns: int, look: Look
+    ) -> Iterator[tuple[Ferns, NDArray[np.int64]]]:
+        """Ferns of random columns beside those found, and the columns that each lot was drawn from."""
+        found, others = state.found, np.flatnonzero(state.wave < 0)
+        for n in _parts(look.ground, n_ferns):
+            size = min(n * self._exploring_depth, len(others))
+            carried = np.concatenate((found, np.sort(rng.choice(others, size, replace=False))))
+            codes, categories = look.examiner.codes(carried), look.examiner.categories[carried]
+            yield draw_exploring_ferns(rng, codes, categories, look.ground, n, len(found)), carried
+
+    def _on_all_rows(self, state: SnowballState) -> SnowballState:
+        """Columns and shadows that are ahead, examined in contexts of all rows: of columns found, or of random ones."""
+        rng = seeds.generator(self._seed, _ON_ALL_ROWS)
+        n_contexts, awake = _some_of(self._settings.n_contexts), self._racing(state)
+        if len(state.found):
+            drawn = self._ferns(rng, state.found, n_contexts, self.whole)
+        else:
+            drawn = self._exploring_ferns(rng, state, n_contexts, self.whole)
+        for ferns, carried in drawn:
+            state = self._heard(state, ferns, carried, awake, self.whole)
+        step = state.step.copy()
+        step[2] = _BEGUN
+        return self._judged(state._replace(step=step))
 
     # Confirmation -----------------------------------------------------------------------------------------------------
 
@@ -417,23 +422,26 @@ class Snowball:
     ) -> NDArray[np.float64]:
         """The chances of some columns found, from contexts of a round of confirmation that do not use them."""
 
-        def drawn() -> Iterator[Ferns]:
-            return self._ferns(seeds.generator(self._seed, _CONFIRMING, number), found, self._settings.n_confirming)
+        n_contexts = _some_of(self._settings.n_confirming) if self.sampled else self._settings.n_confirming
+
+        def drawn() -> Iterator[tuple[Ferns, NDArray[np.int64]]]:
+            return self._ferns(seeds.generator(self._seed, _CONFIRMING, number), found, n_contexts, self.whole)
 
         # Contexts that are laid out together are kept for all kinds; the others are drawn anew for each.
-        kept = list(drawn()) if len(self._parts(self._settings.n_confirming)) == 1 else None
+        kept = list(drawn()) if len(_parts(self.whole.ground, n_contexts)) == 1 else None
         out = np.ones(self._n_columns)
         for kind, place in self.told.kinds:
             mine = np.intersect1d(kind.members, late)
             if not len(mine):
                 continue
-            told, uses = [], []
-            for ferns in kept or drawn():
-                told.append(self.told.each(kind, mine, ferns.contexts, kind.n_always))
-                uses += ferns.uses
+            told, used, n_told = [], {}, 0
+            for ferns, carried in kept or drawn():
+                told.append(self.whole.told.each(kind, mine, ferns.contexts, kind.n_always))
+                for rank, contexts in _used_in(ferns.uses, carried, n_told).items():
+                    used.setdefault(rank, []).extend(contexts)
+                n_told += len(ferns.uses)
             own, null = told[0] if len(told) == 1 else (np.concatenate(p, axis=1) for p in zip(*told, strict=True))
             everywhere = null.sum(axis=1, dtype=np.float64)
-            used = _used_in(uses, found)
             for row, rank in enumerate(mine.tolist()):
                 using = used.get(rank, [])
                 beside = np.array([own.shape[1] - len(using)])
@@ -443,10 +451,20 @@ class Snowball:
         return np.maximum(out[late], self.least)
 
 
-def _used_in(uses: list[NDArray[np.int64]], carried: NDArray[np.int64]) -> dict[int, list[int]]:
-    """The contexts that use a column, by its rank."""
+def _some_of(n_contexts: int) -> int:
+    return max(1, round(_WHOLE_SHARE * n_contexts))
+
+
+def _parts(ground: Ground, n_contexts: int) -> list[int]:
+    """How many contexts are laid out together, time after time."""
+    at_once = n_laid_out(ground.target.n_rows, n_contexts)
+    return [min(at_once, n_contexts - first) for first in range(0, n_contexts, at_once)]
+
+
+def _used_in(uses: list[NDArray[np.int64]], carried: NDArray[np.int64], first: int = 0) -> dict[int, list[int]]:
+    """The contexts that use a column, by its rank; numbered from `first` on."""
     used: dict[int, list[int]] = {}
-    for number, use in enumerate(uses):
+    for number, use in enumerate(uses, first):
         for rank in carried[use].tolist():
             used.setdefault(rank, []).append(number)
     return used
