@@ -20,6 +20,7 @@ _SPARE_BYTES = 20 * 10**6
 _BLOCK_BYTES, _MOST_BLOCK_BYTES, _LANES = 2**21, 2**25, 32
 _HEIGHT, _TARGET_BYTES = 65_536, 40
 """Rows that are laid out together in lanes; of more than that, what target and weights take for every row."""
+_PATCH_BLOCK_BYTES = 2**22
 _COMPONENT_BYTES = 9000
 """For every column of a block: what its codes stand for, how often they occur, and its scores."""
 _FEWEST_SHADOWS, _MOST_SHADOWS = 1000, 20_000
@@ -63,6 +64,7 @@ def plan_draws(
     held: int = 0,
     way_out: str = ", or a smaller q",
     beside: int = 0,
+    n_rows_whole: int | None = None,
 ) -> SearchPlan:
     """The plan for a search that fits draws of q columns; threads are fewer than wished where the budget is small.
 
@@ -82,6 +84,8 @@ def plan_draws(
         What else would do where the budget is too small, at the end of the sentence.
     beside
         Bytes that a thread takes beside codes and trees.
+    n_rows_whole
+        Rows of the table, where a draw sees `n_rows` of them.
 
     Examples
     --------
@@ -93,6 +97,10 @@ def plan_draws(
     round_ = 2 * 16 * q * round_size
     # Codes as they come and once more row by row; the best threshold of a column is found over 256 codes by class.
     worker = 2 * (q + 1) * n_rows + _ROW_BYTES * n_rows + 8 * 256 * n_classes + beside
+    if n_rows_whole is not None:
+        # Target and weights of all rows, and in a worker columns as they come, their shadows, and how rows are drawn.
+        round_ += 2 * _TARGET_BYTES * n_rows_whole
+        worker += 3 * max(_PATCH_BLOCK_BYTES, n_rows_whole) + 16 * n_rows_whole
     plan = SearchPlan(ledger, round_, worker, n_threads, held)
     return _within(plan, budget, f"{n_columns:,} columns and draws of {q:,} x {n_rows:,} codes", way_out)
 
@@ -141,8 +149,8 @@ def plan_waves(
 
 
 def _divided_bytes(n_rows: int, n_laid_out: int, *, counts: bool) -> int:
-    """Place, cell and weight of every row in every context laid out (or the place of those before), and one in making."""
-    return (12 * n_laid_out + (24 if counts else 48)) * n_rows
+    """Place and weight of every row in every context that is laid out, and one as it is made."""
+    return ((4 if counts else 8) * n_laid_out + 48) * n_rows
 
 
 def _within(plan: SearchPlan, budget: int | None, what: str, way_out: str = "") -> SearchPlan:

@@ -150,7 +150,9 @@ def prepare(
     )
     ensure_compiled(*settings.kernels)
 
-    def examining(store: Store, rows: NDArray[np.int64] | None, weights: NDArray[np.float64], ground: Ground) -> Examiner:
+    def examining(
+        store: Store, rows: NDArray[np.int64] | None, weights: NDArray[np.float64], ground: Ground
+    ) -> Examiner:
         groups = store.groups if store.groups is None or rows is None else store.groups[rows]
         deal = Dealer(seed, strata=ground.strata if len(given) else None, groups=groups)
         return Examiner(store, ids, rows, weights, deal, plan.n_threads)

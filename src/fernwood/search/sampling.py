@@ -51,7 +51,7 @@ def sampled_rows(store: Store, most: int | Literal["all"], seed: int) -> NDArray
     for label, size in enumerate(_shared_out(np.bincount(labels), most).tolist()):
         if size:
             chosen.append(rng.choice(np.flatnonzero(labels == label), size, replace=False, shuffle=False))
-    return counted[np.sort(np.concatenate(chosen))]
+    return np.asarray(counted[np.sort(np.concatenate(chosen))])
 
 
 def _shared_out(sizes: NDArray[np.integer[Any]], total: int) -> NDArray[np.int64]:
@@ -80,8 +80,8 @@ def said_of_sample(n_sampled: int, n_rows: int) -> dict[str, Any]:
     if n_sampled >= n_rows:
         return {}
     said = (
-        f"contexts looked at {n_sampled:,} of {n_rows:,} rows, drawn once; every column by itself, the best ones beside "
-        "others, and what was found beside others, at all rows: a column that tells little, and only beside others, may "
-        "be missed; max_rows='all' (--max-rows all) looks at all rows throughout"
+        f"contexts looked at {n_sampled:,} of {n_rows:,} rows, drawn once; every column by itself, the best ones "
+        "beside others, and what was found beside others, at all rows: a column that tells little, and only beside "
+        "others, may be missed; max_rows='all' (--max-rows all) looks at all rows throughout"
     )
     return {"rows": n_sampled, "said": said}

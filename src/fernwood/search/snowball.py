@@ -268,6 +268,7 @@ class Snowball:
                 awake = self._racing(state)
             for ferns, _ in self._ferns(rng, carried, n_contexts, self._part):
                 state = self._heard(state, ferns, carried, awake, self._part)
+                del ferns  # before the next are laid out
         return self._judged(state._replace(step=state.step + np.array([1, 0, 0, 0])))
 
     def _racing(self, state: SnowballState) -> Awake:
@@ -361,6 +362,7 @@ class Snowball:
             state = state.forgotten()
         for ferns, carried in self._exploring_ferns(rng, state, n_contexts, self._part):
             state = self._heard(state, ferns, carried, self.told.everyone(), self._part)
+            del ferns
         return self._judged(state._replace(step=state.step + np.array([0, 0, 0, n_contexts])))
 
     def _exploring_ferns(
@@ -384,6 +386,7 @@ class Snowball:
             drawn = self._exploring_ferns(rng, state, n_contexts, self.whole)
         for ferns, carried in drawn:
             state = self._heard(state, ferns, carried, awake, self.whole)
+            del ferns
         step = state.step.copy()
         step[2] = _BEGUN
         return self._judged(state._replace(step=step))
@@ -421,7 +424,6 @@ class Snowball:
         self, state: SnowballState, found: NDArray[np.int64], late: NDArray[np.int64], number: int
     ) -> NDArray[np.float64]:
         """The chances of some columns found, from contexts of a round of confirmation that do not use them."""
-
         n_contexts = _some_of(self._settings.n_confirming) if self.sampled else self._settings.n_confirming
 
         def drawn() -> Iterator[tuple[Ferns, NDArray[np.int64]]]:
@@ -434,12 +436,14 @@ class Snowball:
             mine = np.intersect1d(kind.members, late)
             if not len(mine):
                 continue
-            told, used, n_told = [], {}, 0
+            told, n_told = [], 0
+            used: dict[int, list[int]] = {}
             for ferns, carried in kept or drawn():
                 told.append(self.whole.told.each(kind, mine, ferns.contexts, kind.n_always))
                 for rank, contexts in _used_in(ferns.uses, carried, n_told).items():
                     used.setdefault(rank, []).extend(contexts)
                 n_told += len(ferns.uses)
+                del ferns
             own, null = told[0] if len(told) == 1 else (np.concatenate(p, axis=1) for p in zip(*told, strict=True))
             everywhere = null.sum(axis=1, dtype=np.float64)
             for row, rank in enumerate(mine.tolist()):
