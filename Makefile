@@ -47,7 +47,7 @@ bench: $(FRESH)
 
 bench-scale: $(FRESH)
 	@echo "==> running the benchmarks of scale (minutes, and gigabytes in benchmarks/scratch)"
-	@$(BIN)/python benchmarks/run.py scale-million scale-checkpoints scale-kills --results benchmarks/results/scale.jsonl
+	@$(BIN)/python benchmarks/run.py scale-million scale-rows scale-rows-subspace scale-checkpoints scale-kills --results benchmarks/results/scale.jsonl
 
 clean:
 	rm -rf .venv demo benchmarks/scratch .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -27,6 +27,9 @@ _FLIPPED = 0.01
 _COPY_NOISE = 0.1
 _BLOCK = 256
 _FEWEST_ROWS = 4
+_BLOCK_CELLS = 2**26
+"""Of very many rows, a block of noise has fewer columns than that."""
+_ROWS_AT_ONCE = 2**16
 
 # Addresses of the random streams below the seed.
 _CORNERS, _POINTS, _ORDER, _NOISE = range(4)
@@ -187,7 +190,10 @@ def _relevant(
     points = generator(seed, _POINTS)
     corner = points.permutation(np.arange(n_rows) % n_corners)
     normals = points.standard_normal((n_rows, n_informative))
-    informative = centres[corner] + np.einsum("ri,rij->rj", normals, mixing[corner])
+    informative = centres[corner]
+    for first in range(0, n_rows, _ROWS_AT_ONCE):  # each row has a mixing of its own
+        some = slice(first, first + _ROWS_AT_ONCE)
+        informative[some] += np.einsum("ri,rij->rj", normals[some], mixing[corner[some]])
     linear = informative @ points.uniform(-1, 1, (n_informative, n_linear))
     originals = np.concatenate((informative, linear), axis=1)
     picks = np.resize(points.permutation(originals.shape[1]), n_copies)
@@ -208,6 +214,7 @@ class _PlantedSource(Source):
         self._original = original
         self._seed = seed
         self._block: tuple[int, NDArray[np.float32]] = (-1, relevant)
+        self.block_width = max(1, min(_BLOCK, _BLOCK_CELLS // relevant.shape[1]))
         self.names = NumberedNames(n_columns)
         self.n_bytes = n_columns * relevant.shape[1] * 4
 
@@ -224,14 +231,15 @@ class _PlantedSource(Source):
         of_answer = originals < n_relevant
         out[of_answer] = self._relevant[originals[of_answer]]
         # Noise belongs to the place in the table, so that neighbours come from one block.
-        for block in np.unique(positions[~of_answer] // _BLOCK).tolist():
-            members = np.flatnonzero(~of_answer & (positions // _BLOCK == block))
-            out[members] = self._noise(block)[positions[members] % _BLOCK]
+        width = self.block_width
+        for block in np.unique(positions[~of_answer] // width).tolist():
+            members = np.flatnonzero(~of_answer & (positions // width == block))
+            out[members] = self._noise(block)[positions[members] % width]
         return out
 
     def _noise(self, block: int) -> NDArray[np.float32]:
         if self._block[0] != block:
-            shape = (_BLOCK, self._relevant.shape[1])
+            shape = (self.block_width, self._relevant.shape[1])
             self._block = (block, generator(self._seed, _NOISE, block).standard_normal(shape, np.float32))
         return self._block[1]
 
@@ -241,7 +249,7 @@ class _PlantedReader(Reader):
         self._source = source
         self._columns = columns
         self.n_rows = n_rows
-        self.keeps = _BLOCK * n_rows * 4
+        self.keeps = source.block_width * n_rows * 4
 
     def overhead(self) -> int:
         return self.n_rows * 4

@@ -61,6 +61,7 @@ class Facts:
     versions : of Fernwood and of the libraries that the numbers come from
     elimination : what the calls of an elimination came to, see `fernwood.search.tracing`; empty of other methods
     unreduced : whether a search for a few that suffice was stopped after its draws, before it had them
+    sampling : how many rows were looked at where there are very many, and what that means; empty where all were
     """
 
     method: str
@@ -83,6 +84,7 @@ class Facts:
     versions: dict[str, str] = field(default_factory=dict)
     elimination: dict[str, Any] = field(default_factory=dict)
     unreduced: bool = False
+    sampling: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
     def of(cls, store: Store, **about: Any) -> Facts:
@@ -299,8 +301,7 @@ class Result:
             said.append(self.undecided)
         if self.minimal is not None:
             said.append(self.minimal.said)
-        if explored := self.facts.exploration:
-            said.append(explored["said"])
+        said += [about["said"] for about in (self.facts.exploration, self.facts.sampling) if about]
         said += self.facts.elimination.get("said", [])
         return said
 

@@ -344,6 +344,19 @@ def test_a_moved_store_is_asked_for(run: Any, table: Path, tmp_path: Path) -> No
             ["t.csv", "--target", "sick", "--method", "subspace", "--max-features", "many"],
             "--max-features is 'many'; give a number",
         ),
+        (["t.csv", "--target", "sick", "--max-rows", "few"], "--max-rows is 'few'; give a number of rows, or all"),
+        (
+            ["t.csv", "--target", "sick", "--max-rows", "12"],
+            "max_rows is 12; it must be an integer from 100 on, or 'all'",
+        ),
+        (
+            ["t.csv", "--target", "sick", "--method", "subspace", "--patch-rows", "few"],
+            "--patch-rows is 'few'; give a number of rows, a share such as 0.5, or all",
+        ),
+        (
+            ["t.csv", "--target", "sick", "--method", "subspace", "--patch-rows", "1.5"],
+            "patch_rows is 1.5; give a number of rows from 1 on",
+        ),
         (
             ["t.csv", "--target", "sick", "--method", "subspace", "--rule", "probe", "--importance", "permutation"],
             "give max_samples=0.7",

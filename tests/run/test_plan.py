@@ -118,6 +118,7 @@ def measured(store: Path, n_threads: int, method: str, **settings: object) -> tu
         (20_000, 400, 2, {"q": 300, "n_iter": 4, "n_trees": 1, "learner": "cart", "max_features": "sqrt"}),
         (60_000, 60, 2, {"q": 20, "n_iter": 4, "n_trees": 1, "bootstrap": True, "importance": "permutation"}),
         (60_000, 60, 2, {"q": 20, "n_iter": 4, "n_trees": 1, "max_samples": 0.7, "importance": "out-of-sample"}),
+        (300_000, 40, 2, {"q": 20, "n_iter": 4, "n_trees": 1}),  # patches of 50 000 rows
     ],
 )
 def test_a_search_keeps_to_its_plan(
@@ -138,6 +139,7 @@ def test_a_search_keeps_to_its_plan(
         (1000, 5000, 2, {}),
         (1000, 5000, 2, {"given": ["x0", "x1"]}),
         (50_000, 60, 2, {"max_contexts": 0, "max_waves": 1, "n_confirming": 200}),  # contexts in parts
+        (150_000, 40, 2, {"max_waves": 1, "n_contexts": 16, "n_confirming": 16, "max_rows": 5000}),  # a sample
     ],
 )
 def test_a_snowball_keeps_to_its_plan(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -53,6 +54,59 @@ def test_scores_do_not_depend_on_the_order_of_columns(settings: FitSettings) -> 
     again = fits(permuted, settings)(columns, 5)
     assert again.importance.tolist() == scores.importance.tolist()
     assert again.probe == scores.probe
+
+
+# Random patches -------------------------------------------------------------------------------------------------------
+
+DIVIDED = RowSampling(size=0.5, once=True)
+
+
+@pytest.mark.parametrize("settings", [*KINDS_OF_IMPORTANCE, FitSettings(TREE, 4, DIVIDED, "permutation", probe=False)])
+@pytest.mark.parametrize("roles", [{}, {"weights": np.arange(60) % 4}, {"groups": np.arange(60) // 3}])
+def test_a_patch_of_all_rows_is_no_patch(
+    settings: FitSettings, roles: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, columns = store_of(**roles), np.array([0, 2, 3, 7, 8, 11])
+    settings = replace(settings, shadows=2)
+    plain = fits(store, settings)(columns, 5)
+    monkeypatch.setattr(fitting, "_BLOCK_BYTES", 130)  # two columns at a time
+    n_counted = int(np.count_nonzero(roles.get("weights", np.ones(60))))
+    patched = fits(store, replace(settings, patch=n_counted))(columns, 5)
+    assert plain.importance.any()
+    assert patched.importance.tolist() == plain.importance.tolist()
+    assert patched.shadows.tolist() == plain.shadows.tolist()
+    assert patched.probe == plain.probe
+
+
+@pytest.mark.parametrize("roles", [{}, {"weights": np.arange(60) % 4}, {"groups": np.arange(60) // 3}])
+def test_a_draw_sees_the_rows_of_its_patch(roles: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Trees grow on part of the patch, and what is left out is the rest of it."""
+    seen = []
+
+    def spy(tree: Any, codes: np.ndarray, target: Any, rows: np.ndarray, **how: Any) -> np.ndarray:
+        seen.append((codes, target.kernel.weights, rows))
+        return np.zeros(len(codes))
+
+    monkeypatch.setattr(fitting, "permutation_loss", spy)
+    store = store_of((7.0 * np.arange(60)[:, None] + np.arange(12)) % 60, **roles)  # a code for every row
+    settings = FitSettings(TREE, 2, SOME_ROWS, "permutation", probe=False, shadows=1, patch=30)
+    fit = fits(store, settings)
+    for draw in range(3):
+        fit(np.arange(4), draw)
+    patches = [tuple(codes[0].tolist()) for codes, _, _ in seen]
+    assert len(set(patches)) == 3  # one a draw, for both of its trees
+    for codes, weights, left_out in seen:
+        rows = 43 * codes[0].astype(int) % 60  # 43 · 7 is 1 beyond 300
+        assert len(set(rows.tolist())) == len(rows) == 30
+        assert (weights > 0).all()
+        assert len(left_out) == 9
+        if "groups" in roles:
+            assert (np.bincount(rows // 3) % 3 == 0).all()  # whole groups
+            assert (np.bincount(rows[left_out] // 3) % 3 == 0).all()
+    # A shadow is one column, whatever rows of it a draw sees.
+    pairs = {pair for codes, _, _ in seen for pair in zip(codes[0].tolist(), codes[4].tolist(), strict=True)}
+    assert len(pairs) == len({row for row, _ in pairs}) == len({code for _, code in pairs}) > 30
+    assert any(row != code for row, code in pairs)
 
 
 def test_columns_are_ranks_among_the_candidates() -> None:

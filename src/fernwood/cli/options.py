@@ -28,6 +28,8 @@ _PARAMETERS: dict[str, dict[str, str]] = {
     "slack": {"snowball": "slack", "subspace": "slack"},
     "given": {"snowball": "given"},
     "max_contexts": {"snowball": "max_contexts"},
+    "max_rows": {"snowball": "max_rows"},
+    "patch_rows": {"subspace": "patch_rows"},
     "q": {"subspace": "q", "ferns": "q"},
     "alpha": {"subspace": "alpha", "ferns": "alpha"},
     "round_size": {"subspace": "round_size", "ferns": "round_size"},
@@ -85,7 +87,7 @@ def settings_from(method: str, options: Mapping[str, Any]) -> Settings:
             raise ParameterError(_misplaced(option, method, list(parameters)))
         if value is True:
             value = _FLAGS.get(option, True)
-        entries[parameters[method]] = _as_features(value) if option == "max_features" else value
+        entries[parameters[method]] = _READ[option](value) if option in _READ else value
     if method in _PARAMETERS["estimator"] and "estimator" not in entries:
         raise ParameterError(
             "--estimator is not given; give naive-bayes, tree, logistic, forest, or a class as module:Class"
@@ -105,13 +107,31 @@ def _listed(words: list[str], last: str) -> str:
     return f" {last} ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 
+def _as_number(text: str, rule: str) -> int | float:
+    """A number, or a share, as a person writes it; `rule` begins with the option's name."""
+    try:
+        return float(text) if "." in text else int(text)
+    except ValueError as error:
+        option, _, ways = rule.partition(" ")
+        raise ParameterError(f"{option} is {shown(text)}; give {ways}") from error
+
+
 def _as_features(text: str) -> int | float | str:
     """What a person gives for the columns looked at in a node."""
     if text in ("sqrt", "log2"):
         return text
-    try:
-        return float(text) if "." in text else int(text)
-    except ValueError as error:
-        raise ParameterError(
-            f"--max-features is {shown(text)}; give a number of columns, a share such as 0.5, sqrt or log2"
-        ) from error
+    return _as_number(text, "--max-features a number of columns, a share such as 0.5, sqrt or log2")
+
+
+def _as_rows(text: str) -> int | float | str:
+    """What a person gives for the rows that waves look at."""
+    return text if text == "all" else _as_number(text, "--max-rows a number of rows, or all")
+
+
+def _as_patch(text: str) -> int | float | None:
+    """What a person gives for the rows that a draw sees."""
+    return None if text == "all" else _as_number(text, "--patch-rows a number of rows, a share such as 0.5, or all")
+
+
+_READ = {"max_features": _as_features, "max_rows": _as_rows, "patch_rows": _as_patch}
+"""Options that are text on the command line, and what makes their values of it."""

@@ -82,6 +82,9 @@ def select_command(
     max_contexts: Annotated[
         int | None, typer.Option(help="Snowball: contexts of random columns, for pure interactions.")
     ] = None,
+    max_rows: Annotated[
+        str | None, typer.Option(help="Snowball: rows that waves look at where there are more, 50000; or all.")
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="A directory to make for the run: resumable, exportable.")] = None,
     seed: Annotated[int | None, typer.Option(help="Same data, same options, same seed: the same answer.")] = None,
     jobs: Annotated[int, _JOBS] = 0,
@@ -144,6 +147,10 @@ def select_command(
     ] = None,
     max_samples: Annotated[
         float | None, _about_search("The share of rows that a tree grows on; by default what suits the rule.")
+    ] = None,
+    patch_rows: Annotated[
+        str | None,
+        _about_search("Rows that a draw sees: number, share, all; by default 50000 where there are above 100000."),
     ] = None,
     round_size: Annotated[int | None, _about_search("Draws that see the same found columns; 20.")] = None,
     max_iter: Annotated[

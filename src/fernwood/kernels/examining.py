@@ -21,6 +21,8 @@ _WIDE = 2 * _TILE  # a lane for each of two components
 _ONE, _TWO, _THREE, _FOUR = np.uint32(1), np.uint32(2), np.uint32(3), np.uint32(4)
 _RUN = np.uint32(256)
 """Rows that are added up in 16 bits: that many steps of at most 127 fit."""
+_HEIGHT = 65_536
+"""Rows that are laid out together: of more rows, tile after tile, so that memory does not grow with them."""
 
 
 class Contexts(NamedTuple):
@@ -28,7 +30,7 @@ class Contexts(NamedTuple):
 
     Attributes
     ----------
-    rows : uint32 array, shape (contexts, rows); the rows, cell by cell and in a cell class by class
+    rows : uint32 array, shape (contexts, rows); the rows, cell by cell, in a cell class by class, and there in order
     start : uint32 array, shape (contexts, cells × classes + 1); where in `rows` the rows of a cell and class begin
     size : float32 array, shape (contexts, cells × classes); the weight of the rows there
     weight : float32 array, shape (contexts, rows); weights in the order of `rows`, for numbers times the residuals; no
@@ -66,26 +68,32 @@ def examine_pairs(codes, owner, which, leading, table, contexts, out):
     out : float32 array, shape (columns, contexts, 2)
     """
     n_pairs, n_rows = owner.shape[0], codes.shape[1]
-    tile = np.empty((n_rows, _WIDE), np.float32)
-    sums = np.empty((contexts.size.shape[1], _WIDE), np.float32)
+    tile = np.empty((min(n_rows, _HEIGHT), _WIDE), np.float32)
+    held, ends = _room_for_sums(contexts, n_rows)
     total = np.empty(_WIDE, np.float32)
     gain = np.empty(_WIDE, np.float32)
     for start in range(0, n_pairs, _TILE):
-        for j in range(_TILE):
-            pair = min(start + j, n_pairs - 1)
-            column, values = codes[owner[pair]], table[which[pair]]
-            for i in range(n_rows):
-                tile[i, 2 * j] = values[column[i], 0]
-                tile[i, 2 * j + 1] = values[column[i], 1]
-        for c in range(contexts.rows.shape[0]):
-            _add_up(tile, contexts.rows[c], contexts.start[c], contexts.weight[c], sums)
-            gain[:] = 0
-            if contexts.n_classes == 1:
-                _gain_of_numbers(sums, contexts.size[c], gain)
-            else:
-                _gain_of_classes(sums, contexts.size[c], contexts.n_classes, total, gain)
-            for j in range(min(_TILE, n_pairs - start)):
-                _share_out(gain[2 * j], gain[2 * j + 1], leading[start + j], out[owner[start + j], c])
+        for low in range(0, n_rows, _HEIGHT):
+            high = min(low + _HEIGHT, n_rows)
+            for j in range(_TILE):
+                pair = min(start + j, n_pairs - 1)
+                column, values = codes[owner[pair]], table[which[pair]]
+                for i in range(low, high):
+                    tile[i - low, 2 * j] = values[column[i], 0]
+                    tile[i - low, 2 * j + 1] = values[column[i], 1]
+            for c in range(contexts.rows.shape[0]):
+                sums, end = held[c % held.shape[0]], ends[c % held.shape[0]]
+                _go_on(contexts.rows[c], contexts.start[c], low, high, n_rows, sums, end)
+                _add_up(tile, contexts.rows[c], end, np.uint32(low), contexts.weight[c], sums)
+                if high < n_rows:
+                    continue
+                gain[:] = 0
+                if contexts.n_classes == 1:
+                    _gain_of_numbers(sums, contexts.size[c], gain)
+                else:
+                    _gain_of_classes(sums, contexts.size[c], contexts.n_classes, total, gain)
+                for j in range(min(_TILE, n_pairs - start)):
+                    _share_out(gain[2 * j], gain[2 * j + 1], leading[start + j], out[owner[start + j], c])
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -99,26 +107,64 @@ def count_pairs(codes, owner, which, leading, steps, unit, contexts, out):
     unit : float32 array, shape (…, 2); the length of a step
     """
     n_pairs, n_rows = owner.shape[0], codes.shape[1]
-    both = np.empty((n_rows, _TILE), np.int16)
+    both = np.empty((min(n_rows, _HEIGHT), _TILE), np.int16)
     tile = both.view(np.int8)
     run = np.empty(_WIDE, np.int16)
-    sums = np.empty((contexts.size.shape[1], _WIDE), np.float32)
+    held, ends = _room_for_sums(contexts, n_rows)
     total = np.empty(_WIDE, np.float32)
     gain = np.empty(_WIDE, np.float32)
     for start in range(0, n_pairs, _TILE):
-        for j in range(_TILE):
-            pair = min(start + j, n_pairs - 1)
-            column, values = codes[owner[pair]], steps[which[pair]]
-            for i in range(n_rows):
-                both[i, j] = values[column[i]]
-        for c in range(contexts.rows.shape[0]):
-            _count_up(tile, contexts.rows[c], contexts.start[c], run, sums)
-            gain[:] = 0
-            _gain_of_classes(sums, contexts.size[c], contexts.n_classes, total, gain)
-            for j in range(min(_TILE, n_pairs - start)):
-                a, b = unit[which[start + j]]
-                first, second = a * a * gain[2 * j], b * b * gain[2 * j + 1]
-                _share_out(first, second, leading[start + j], out[owner[start + j], c])
+        for low in range(0, n_rows, _HEIGHT):
+            high = min(low + _HEIGHT, n_rows)
+            for j in range(_TILE):
+                pair = min(start + j, n_pairs - 1)
+                column, values = codes[owner[pair]], steps[which[pair]]
+                for i in range(low, high):
+                    both[i - low, j] = values[column[i]]
+            for c in range(contexts.rows.shape[0]):
+                sums, end = held[c % held.shape[0]], ends[c % held.shape[0]]
+                _go_on(contexts.rows[c], contexts.start[c], low, high, n_rows, sums, end)
+                _count_up(tile, contexts.rows[c], end, np.uint32(low), run, sums)
+                if high < n_rows:
+                    continue
+                gain[:] = 0
+                _gain_of_classes(sums, contexts.size[c], contexts.n_classes, total, gain)
+                for j in range(min(_TILE, n_pairs - start)):
+                    a, b = unit[which[start + j]]
+                    first, second = a * a * gain[2 * j], b * b * gain[2 * j + 1]
+                    _share_out(first, second, leading[start + j], out[owner[start + j], c])
+
+
+@njit(nogil=True, cache=True)
+def _room_for_sums(contexts, n_rows):
+    """Sums of all lanes, and where a tile's rows begin and end in every cell and class.
+
+    For all contexts where there are several tiles, and for one at a time where there is one.
+    """
+    n_contexts, n_parts = contexts.size.shape
+    n_held = n_contexts if n_rows > _HEIGHT else 1
+    return np.empty((n_held, n_parts, _WIDE), np.float32), np.empty((n_held, 2, n_parts), np.uint32)
+
+
+@njit(nogil=True, cache=True)
+def _go_on(rows, start, low, high, n_rows, sums, ends):
+    """Find the rows from `low` on and before `high` in every cell and class; with the first tile, the sums begin."""
+    n_parts = sums.shape[0]
+    for at in range(n_parts):
+        if low == 0:
+            ends[0, at] = start[at]
+            for j in range(_WIDE):
+                sums[at, j] = 0
+        else:
+            ends[0, at] = ends[1, at]
+        a, b = np.int64(ends[0, at]), np.int64(start[at + 1])
+        while high < n_rows and a < b:  # by halves, since rows are in order
+            middle = (a + b) // 2
+            if rows[middle] < high:
+                a = middle + 1
+            else:
+                b = middle
+        ends[1, at] = b
 
 
 @njit(nogil=True, cache=True)
@@ -131,23 +177,21 @@ def _share_out(first, second, leading, out):
 
 
 @njit(nogil=True, cache=True)
-def _count_up(tile, rows, start, run, sums):
-    """The sums of all lanes over the rows of every cell and class, in whole steps."""
+def _count_up(tile, rows, ends, low, run, sums):
+    """Add the rows of a tile to the sums of all lanes over every cell and class, in whole steps."""
     for at in range(sums.shape[0]):
-        for j in range(_WIDE):
-            sums[at, j] = 0
-        i, end = start[at], start[at + 1]
+        i, end = ends[0, at], ends[1, at]
         while i < end:
             stop = min(end, i + _RUN)
             for j in range(_WIDE):
                 run[j] = 0
             while i + _FOUR <= stop:
-                a, b, c, d = rows[i], rows[i + _ONE], rows[i + _TWO], rows[i + _THREE]
+                a, b, c, d = rows[i] - low, rows[i + _ONE] - low, rows[i + _TWO] - low, rows[i + _THREE] - low
                 for j in range(_WIDE):
                     run[j] += np.int16(tile[a, j] + tile[b, j] + tile[c, j] + tile[d, j])
                 i += _FOUR
             while i < stop:
-                a = rows[i]
+                a = rows[i] - low
                 for j in range(_WIDE):
                     run[j] += np.int16(tile[a, j])
                 i += _ONE
@@ -156,20 +200,18 @@ def _count_up(tile, rows, start, run, sums):
 
 
 @njit(nogil=True, cache=True)
-def _add_up(tile, rows, start, weight, sums):
-    """The sums of all lanes over the rows of every cell and class; four rows at a time spare passes over the sums."""
+def _add_up(tile, rows, ends, low, weight, sums):
+    """As `_count_up` in numbers; four rows at a time spare passes over the sums."""
     for at in range(sums.shape[0]):
-        for j in range(_WIDE):
-            sums[at, j] = 0
-        i, end = start[at], start[at + 1]
+        i, end = ends[0, at], ends[1, at]
         while i + _FOUR <= end:
-            a, b, c, d = rows[i], rows[i + _ONE], rows[i + _TWO], rows[i + _THREE]
+            a, b, c, d = rows[i] - low, rows[i + _ONE] - low, rows[i + _TWO] - low, rows[i + _THREE] - low
             u, v, w, x = weight[i], weight[i + _ONE], weight[i + _TWO], weight[i + _THREE]
             for j in range(_WIDE):
                 sums[at, j] += (u * tile[a, j] + v * tile[b, j]) + (w * tile[c, j] + x * tile[d, j])
             i += _FOUR
         while i < end:
-            a, u = rows[i], weight[i]
+            a, u = rows[i] - low, weight[i]
             for j in range(_WIDE):
                 sums[at, j] += u * tile[a, j]
             i += _ONE

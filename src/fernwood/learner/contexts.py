@@ -14,6 +14,8 @@ from fernwood.kernels.examining import Contexts
 from fernwood.store.quantise import MISSING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from numpy.typing import NDArray
 
     from fernwood.learner.target import TreeTarget
@@ -25,7 +27,9 @@ __all__ = [
     "draw_exploring_ferns",
     "draw_ferns",
     "fern_depth",
+    "in_parts",
     "n_laid_out",
+    "used_in",
     "without_context",
 ]
 
@@ -38,8 +42,9 @@ _BESIDE = 2
 _ROWS_A_CELL = 6
 """A fern has no more columns than leave so many rows a cell, on average."""
 _MOST_CELLS = 4096
-_CELLS_AT_ONCE = 2**23
-"""Rows times contexts that are laid out together: tables of very many rows are passed over more often."""
+_CELLS_AT_ONCE, _MOST_CELLS_AT_ONCE, _MANY_ROWS = 2**23, 2**24, 65_536
+"""Rows times contexts that are laid out together: tables of very many rows are passed over more often. Shadows are
+dealt anew in every pass, which takes longest there, so that more is laid out together than of fewer rows."""
 
 
 class Ground(NamedTuple):
@@ -74,7 +79,9 @@ class Ferns(NamedTuple):
     uses: list[NDArray[np.int64]]
 
 
-def divided(target: TreeTarget, cells: NDArray[np.integer[Any]]) -> Contexts:
+def divided(
+    target: TreeTarget, cells: Iterable[NDArray[np.integer[Any]]], shape: tuple[int, int] | None = None
+) -> Contexts:
     """Contexts that divide the rows as said, with the target inside.
 
     Parameters
@@ -82,13 +89,18 @@ def divided(target: TreeTarget, cells: NDArray[np.integer[Any]]) -> Contexts:
     target
         Of the rows that count: none has weight zero.
     cells : integer array, shape (contexts, rows)
-        The cell of every row.
+        The cell of every row; or such rows of an array one at a time, with `shape`.
+    shape
+        How many contexts there are, and how many cells each has at most.
     """
     kernel = target.kernel
     n_classes = len(target.classes) if kernel.classes else 1
-    n_parts = (int(cells.max()) + 1) * n_classes
+    if shape is None:
+        every = np.asarray(cells)
+        cells, shape = every, (len(every), int(every.max()) + 1)
+    n_contexts, n_rows = shape[0], target.n_rows
+    n_parts = shape[1] * n_classes
     counts = bool(kernel.classes and (kernel.weights == 1).all())
-    n_contexts, n_rows = cells.shape
     rows = np.empty((n_contexts, n_rows), np.uint32)
     start = np.zeros((n_contexts, n_parts + 1), np.uint32)
     size = np.empty((n_contexts, n_parts), np.float32)
@@ -134,9 +146,37 @@ def n_laid_out(n_rows: int, n_contexts: int) -> int:
     Examples
     --------
     >>> n_laid_out(1000, 256), n_laid_out(1_000_000, 256)
-    (256, 8)
+    (256, 16)
     """
-    return max(1, min(n_contexts, _CELLS_AT_ONCE // n_rows))
+    most = _CELLS_AT_ONCE if n_rows <= _MANY_ROWS else _MOST_CELLS_AT_ONCE
+    return max(1, min(n_contexts, most // n_rows))
+
+
+def in_parts(n_rows: int, n_contexts: int) -> list[int]:
+    """How many contexts divide so many rows, time after time.
+
+    Examples
+    --------
+    >>> in_parts(1000, 256), in_parts(1_000_000, 20)
+    ([256], [8, 8, 4])
+    """
+    at_once = n_laid_out(n_rows, n_contexts)
+    return [min(at_once, n_contexts - first) for first in range(0, n_contexts, at_once)]
+
+
+def used_in(uses: list[NDArray[np.int64]], carried: NDArray[np.int64], first: int = 0) -> dict[int, list[int]]:
+    """The contexts that use a column, by its rank; numbered from `first` on.
+
+    Examples
+    --------
+    >>> used_in([np.array([0]), np.array([0, 1])], np.array([7, 9]))
+    {7: [0, 1], 9: [1]}
+    """
+    used: dict[int, list[int]] = {}
+    for number, use in enumerate(uses, first):
+        for rank in carried[use].tolist():
+            used.setdefault(rank, []).append(number)
+    return used
 
 
 def draw_ferns(
@@ -201,13 +241,19 @@ def _grown(
     chosen: list[NDArray[np.int64]],
 ) -> Ferns:
     """Ferns of the columns chosen for each, cut at random."""
-    cells = np.repeat(ground.strata[None], len(chosen), axis=0)
     up_to = {int(j): np.cumsum(np.bincount(codes[j], minlength=256)) for j in np.unique(np.concatenate(chosen))}
-    for cell, columns in zip(cells, chosen, strict=True):
-        for column in columns.tolist():
-            cell *= 2
-            cell += _above_a_cut(rng, codes[column], up_to[column], bool(categories[column]))
-    return Ferns(divided(ground.target, cells), [np.sort(columns) for columns in chosen])
+
+    def cells() -> Iterator[NDArray[np.int32]]:
+        for columns in chosen:
+            cell = ground.strata.copy()
+            for column in columns.tolist():
+                cell *= 2
+                cell += _above_a_cut(rng, codes[column], up_to[column], bool(categories[column]))
+            yield cell
+
+    n_cells = ground.n_strata * 2 ** max(map(len, chosen))
+    contexts = divided(ground.target, cells(), (len(chosen), n_cells))
+    return Ferns(contexts, [np.sort(columns) for columns in chosen])
 
 
 def _above_a_cut(

@@ -37,6 +37,8 @@ class RowSampling:
         How many are drawn: a number, a share of the rows, or None for as many as there are.
     once
         Whether the rows are divided in two once and for all: one tree grows on those drawn, the next on the others.
+    called
+        What the size is called where it is refused.
 
     Examples
     --------
@@ -48,6 +50,7 @@ class RowSampling:
     with_replacement: bool = False
     size: int | float | None = None
     once: bool = False
+    called: str = "max_samples"
 
     def __post_init__(self) -> None:
         given: object = self.size
@@ -55,7 +58,7 @@ class RowSampling:
         share = isinstance(given, float) and 0 < given <= 1
         if not (given is None or whole or share):
             raise ParameterError(
-                f"max_samples is {given!r}; give a number of rows from 1 on, a share above 0 and up to 1.0, or None"
+                f"{self.called} is {given!r}; give a number of rows from 1 on, a share above 0 and up to 1.0, or None"
             )
 
     @property
@@ -116,5 +119,5 @@ class RowSampling:
         if isinstance(self.size, float):
             return max(1, round(self.size * n_rows))
         if self.size > n_rows:
-            raise ParameterError(f"max_samples is {self.size} and there are {n_rows} rows; give at most that many")
+            raise ParameterError(f"{self.called} is {self.size} and there are {n_rows} rows; give at most that many")
         return self.size

@@ -46,6 +46,12 @@ class TreeTarget(NamedTuple):
         """How many rows there are."""
         return len(self.kernel.labels)
 
+    def take(self, rows: NDArray[np.int64]) -> TreeTarget:
+        """The target of some rows; the classes, and the grid of values, stay."""
+        kernel = self.kernel
+        some = kernel._replace(labels=kernel.labels[rows], values=kernel.values[rows], weights=kernel.weights[rows])
+        return self._replace(kernel=some)
+
 
 def class_target(
     labels: ArrayLike,

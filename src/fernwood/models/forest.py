@@ -125,7 +125,7 @@ class _SubspaceForest(TableEstimator):
                 "learner is 'ferns', and this forest is of trees; use RandomFernsClassifier, or learner='extra'"
             )
         names = [field.name for field in fields(SubspaceSettings) if hasattr(self, field.name)]
-        settings = SubspaceSettings(**{name: getattr(self, name) for name in names}, n_trees=1)
+        settings = SubspaceSettings(**{name: getattr(self, name) for name in names}, n_trees=1, patch_rows=None)
         settings.fitting(self._task)
         # Nothing is carried with alpha=0, so that no probe is needed: trees then see exactly the draw.
         return settings if settings.alpha else replace(settings, rule="importance")

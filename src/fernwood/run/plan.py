@@ -9,7 +9,7 @@ from fernwood.errors import BudgetError
 
 __all__ = ["SearchPlan", "block_width", "plan_draws", "plan_layout", "plan_waves"]
 
-_LEDGER_BYTES, _WAVE_LEDGER_BYTES = 200, 60
+_LEDGER_BYTES, _WAVE_LEDGER_BYTES = 200, 65
 """For every column of the table: kinds, checksums, order, the evidence twice over, and what deciding takes."""
 _ROW_BYTES = 400
 """For every row in a worker: its target, its place in the tree that grows, and the nodes of that tree."""
@@ -17,10 +17,14 @@ _SPARE_BYTES = 20 * 10**6
 """For what is not counted: interpreter objects, thread stacks, buffers of reads, what Arrow keeps of records."""
 
 
-_BLOCK_BYTES = 2**21
-"""Codes that a thread of the snowball looks at together: few enough to stay in a cache."""
+_BLOCK_BYTES, _MOST_BLOCK_BYTES, _LANES = 2**21, 2**25, 32
+"""Codes that a thread of the snowball looks at together: few enough to stay in a cache; of very many rows so many
+columns all the same, while they take no more than so much."""
 _MOST_COLUMNS = 2048
 """More columns than this save nothing, and what is worked out for each of them is larger than a short column."""
+_HEIGHT, _TARGET_BYTES = 65_536, 40
+"""Rows that are laid out together in lanes; of more than that, what target and weights take for every row."""
+_PATCH_BLOCK_BYTES = 2**22
 _COMPONENT_BYTES = 9000
 """For every column of a block: what its codes stand for, how often they occur, and its scores."""
 _FEWEST_SHADOWS, _MOST_SHADOWS = 1000, 20_000
@@ -36,6 +40,7 @@ class SearchPlan(NamedTuple):
     worker : codes, and trees or components, of one thread
     n_threads : that fit into the budget
     held : by the table itself, where it was brought into memory under the same budget
+    sample_kept : whether a sample of rows that a snowball looks at stays in memory; it is in `ledger` then
     """
 
     ledger: int
@@ -43,6 +48,7 @@ class SearchPlan(NamedTuple):
     worker: int
     n_threads: int
     held: int = 0
+    sample_kept: bool = False
 
     @property
     def total(self) -> int:
@@ -79,6 +85,7 @@ def plan_draws(
     held: int = 0,
     way_out: str = ", or a smaller q",
     beside: int = 0,
+    n_rows_whole: int | None = None,
 ) -> SearchPlan:
     """The plan for a search that fits draws of q columns; threads are fewer than wished where the budget is small.
 
@@ -98,6 +105,8 @@ def plan_draws(
         What else would do where the budget is too small, at the end of the sentence.
     beside
         Bytes that a thread takes beside codes and trees.
+    n_rows_whole
+        Rows of the table, where a draw sees `n_rows` of them.
 
     Examples
     --------
@@ -109,6 +118,10 @@ def plan_draws(
     round_ = 2 * 16 * q * round_size
     # Codes as they come and once more row by row; the best threshold of a column is found over 256 codes by class.
     worker = 2 * (q + 1) * n_rows + _ROW_BYTES * n_rows + 8 * 256 * n_classes + beside
+    if n_rows_whole is not None:
+        # Target and weights of all rows, and in a worker columns as they come, their shadows, and how rows are drawn.
+        round_ += 2 * _TARGET_BYTES * n_rows_whole
+        worker += 3 * max(_PATCH_BLOCK_BYTES, n_rows_whole) + 16 * n_rows_whole
     plan = SearchPlan(ledger, round_, worker, n_threads, held)
     return _within(plan, budget, f"{n_columns:,} columns and draws of {q:,} x {n_rows:,} codes", way_out)
 
@@ -123,11 +136,15 @@ def plan_waves(
     budget: int | None,
     *,
     held: int = 0,
+    sample: tuple[int, int] | None = None,
+    counts: bool = False,
 ) -> SearchPlan:
     """The plan for a snowball, whose threads examine a block of columns each in all contexts of a wave.
 
     The parameters are those of `plan_draws`; `n_contexts` is the most contexts whose scores are kept together, and
-    `n_laid_out` how many of them divide the rows at a time.
+    `n_laid_out` how many of them divide the rows at a time. `sample` is how many rows waves look at, where they do not
+    look at all, and how many contexts divide those at a time; it is kept in memory where that leaves all threads.
+    `counts` is whether rows are counted, and not weighed.
 
     Examples
     --------
@@ -135,14 +152,25 @@ def plan_waves(
     8
     """
     ledger = _WAVE_LEDGER_BYTES * n_columns
-    # Place, cell and weight of every row in every context, one context as it is made, and what they tell of shadows.
+    # Contexts, and what they tell of shadows.
     n_shadows = min(max(n_columns, _FEWEST_SHADOWS), _MOST_SHADOWS)
-    round_ = (12 * n_laid_out + 48) * n_rows + 4 * n_shadows * n_contexts
-    # A block of codes with the components of its columns, and 64 lanes of numbers for every row.
+    round_ = max(_divided_bytes(*rows, counts=counts) for rows in ((n_rows, n_laid_out), sample) if rows)
+    round_ += 4 * n_shadows * n_contexts + _TARGET_BYTES * max(n_rows - _HEIGHT, 0)
+    # A block of codes with the components of its columns, and 64 lanes of numbers for every row of a tile.
     width = min(block_width(n_rows), n_shadows)
-    worker = (2 * n_rows + _COMPONENT_BYTES) * width + 4 * 64 * n_rows + 256 * n_classes
+    tile = (64 if counts else 4 * 64) * min(n_rows, _HEIGHT)
+    worker = (2 * n_rows + _COMPONENT_BYTES) * width + tile + 256 * n_classes
     plan = SearchPlan(ledger, round_, worker, n_threads, held)
+    if sample is not None:
+        kept = plan._replace(ledger=ledger + sample[0] * n_columns, sample_kept=True)
+        if budget is None or kept.total <= budget:
+            return kept
     return _within(plan, budget, f"{n_columns:,} columns of {n_rows:,} rows")
+
+
+def _divided_bytes(n_rows: int, n_laid_out: int, *, counts: bool) -> int:
+    """Place and weight of every row in every context that is laid out, and one as it is made."""
+    return ((4 if counts else 8) * n_laid_out + 48) * n_rows
 
 
 def plan_layout(
@@ -165,16 +193,14 @@ def plan_layout(
 
 
 def block_width(n_rows: int) -> int:
-    """How many columns a thread of the snowball looks at together.
+    """How many columns of so many rows a thread of the snowball looks at together.
 
     Examples
     --------
-    >>> block_width(1000), block_width(300)
-    (2048, 2048)
-    >>> block_width(100_000)
-    20
+    >>> block_width(300), block_width(10_000), block_width(10**6), block_width(10**8)
+    (2048, 209, 32, 1)
     """
-    return min(max(1, _BLOCK_BYTES // n_rows), _MOST_COLUMNS)
+    return min(max(1, _BLOCK_BYTES // n_rows, min(_LANES, _MOST_BLOCK_BYTES // n_rows)), _MOST_COLUMNS)
 
 
 def _within(plan: SearchPlan, budget: int | None, what: str, way_out: str = "") -> SearchPlan:

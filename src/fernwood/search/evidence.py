@@ -15,9 +15,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fernwood.kernels.examining import Contexts
+    from fernwood.learner.contexts import Ground
     from fernwood.search.examining import Examiner, Shadows
 
-__all__ = ["Awake", "ContextEvidence"]
+__all__ = ["Awake", "ContextEvidence", "Look"]
 
 _REFERENCE = 500
 """Shadows of a kind, the first ones, whose scores say what chance does in a context."""
@@ -172,3 +173,11 @@ class ContextEvidence:
             use(others[at], inverse_chances(scores, mean, spread))
 
         self._examiner.examine(kind.models[others], contexts, keep, kind.addresses[others])
+
+
+class Look(NamedTuple):
+    """Some of the rows, or all, as columns are examined on them."""
+
+    examiner: Examiner
+    ground: Ground
+    told: ContextEvidence

@@ -142,7 +142,10 @@ class Examiner:
         for ranks, kind, mark in in_order(look, self._sweep(np.ones(n, bool)), self._n_threads):
             kinds[ranks], marks[ranks] = kind, mark
         firsts, self._kept = frequent(marks)
-        self._components.keep(self._components.amounts(self.codes(firsts)), self.categories[firsts])
+        amounts = np.empty((len(firsts), 256))
+        for places in self._blocks(firsts):  # in very many rows, codes hardly ever occur equally often
+            amounts[places] = self._components.amounts(self.codes(firsts[places]))
+        self._components.keep(amounts, self.categories[firsts])
         return kinds
 
     def _tied(

@@ -7,7 +7,7 @@ is measured and not assumed.
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -20,9 +20,9 @@ from fernwood.store.view import ColumnView
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from fernwood.learner.contexts import Ground
     from fernwood.run.plan import SearchPlan
     from fernwood.search.methods import Settings
+    from fernwood.search.snowball import Snowball
     from fernwood.store.base import Store
 
 __all__ = ["Forecast", "forecast"]
@@ -129,18 +129,22 @@ def _of_snowball(
     """
     started = time.perf_counter()
     few, more = (_tried(store, settings, seed, n_threads, n_runs) for n_runs in (1, _RUNS))
-    plan = planned(store.n_columns, settings, more.ground, n_threads=n_threads, memory=memory, held=held)
+    how: dict[str, Any] = {"n_threads": n_threads, "memory": memory, "held": held}
+    plan = planned(store.n_columns, settings, more.loop.whole.ground, more.n_sampled, **how)
     n = store.n_columns
-    n_shadows, n_alone = np.maximum(shadow_counts(n, n), more.shadows).tolist()
+    told = more.loop.told
+    n_shadows, n_alone = np.maximum(shadow_counts(n, n), (told.n_shadows, told.n_alone)).tolist()
     whole = np.array([n, n + n_alone, n + n_shadows])
     grows = (more.took - few.took) / np.maximum(more.work - few.work, 1)
     survey, alone, a_wave = (more.took + np.maximum(grows, 0) * (whole - more.work)).T
     work = settings.effort
     idle = a_wave * work.idle / work.wave
-    # Confirming looks at shadows, and at the columns found, which are few.
-    confirming = a_wave * settings.n_confirming / work.wave * n_shadows / (n + n_shadows)
-    usual = survey + alone + _USUAL_WAVES * a_wave + settings.n_idle * idle + confirming
-    most = survey + alone + settings.max_waves * a_wave + work.rounds * confirming
+    # Confirming looks at shadows, and at the columns found, which are few; of very many rows, at all of them.
+    confirming = a_wave * more.loop.n_confirming / work.wave * n_shadows / (n + n_shadows) * more.times_rows
+    on_all_rows = a_wave * more.loop.n_on_all_rows * work.idle / settings.n_contexts / work.wave * more.times_rows
+    begun = survey + alone + on_all_rows
+    usual = begun + _USUAL_WAVES * a_wave + settings.n_idle * idle + confirming
+    most = begun + settings.max_waves * a_wave + work.rounds * confirming
     rounds = (
         f"a wave {_shown_seconds(a_wave[0])}; usually {_USUAL_WAVES} of them bring columns and {settings.n_idle} none, "
         f"{settings.max_waves} at most"
@@ -157,29 +161,35 @@ class _Tried(NamedTuple):
     ----------
     took : array, shape (2, 3); seconds and bytes read of the survey, of columns alone, and of a wave
     work : array of 3; the columns and shadows that each of these examined
-    shadows : how many in contexts, and without
-    ground
+    loop : the search that was tried
     """
 
     took: NDArray[np.float64]
     work: NDArray[np.int64]
-    shadows: tuple[int, int]
-    ground: Ground
+    loop: Snowball
+
+    @property
+    def n_sampled(self) -> int | None:
+        """How many rows waves look at; None for all."""
+        return self.loop.ground.target.n_rows if self.loop.sampled else None
+
+    @property
+    def times_rows(self) -> float:
+        """How many times as many rows there are."""
+        return self.loop.whole.ground.target.n_rows / self.loop.ground.target.n_rows
 
 
 def _tried(store: Store, settings: SnowballSettings, seed: int, n_threads: int, n_runs: int) -> _Tried:
     some = ColumnView(store, _sample(store.n_columns, n_runs))
     _ = some.usable, some.kinds, some.checksums  # records that lie far apart are slow to read, and not what is timed
     watch = _Watch(store)
-    loop = prepare(some, settings, seed, n_threads=n_threads).loop
+    loop: Snowball = prepare(some, settings, seed, n_threads=n_threads).loop
     survey = watch.lap()
     state = loop.start()
     alone = watch.lap()
     loop.step(state)
     took = np.array([survey, alone, watch.lap()]).T
-    shadows = loop.told.n_shadows, loop.told.n_alone
-    n = some.n_columns
-    return _Tried(took, np.array([n, n + shadows[1], n + shadows[0]]), shadows, loop.ground)
+    return _Tried(took, some.n_columns + np.array([0, loop.told.n_alone, loop.told.n_shadows]), loop)
 
 
 def _sample(n_columns: int, n_runs: int) -> NDArray[np.int64]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from fernwood.kernels.ready import ensure_compiled
-from fernwood.learner.contexts import Ground, n_laid_out
+from fernwood.learner.contexts import Ground, n_laid_out, without_context
 from fernwood.learner.target import class_target, value_target
 from fernwood.relations import Relations
 from fernwood.relevance.decision import Decision, Verdicts
@@ -23,8 +23,10 @@ from fernwood.search.examining import Examiner
 from fernwood.search.reducing import reduced
 from fernwood.search.relating import find_partners, gives_away, interchangeable
 from fernwood.search.resolution import check_rows_suffice, smallest_chance
+from fernwood.search.sampling import said_of_sample, sampled_rows
 from fernwood.search.selection import Selection
 from fernwood.search.snowball import Snowball
+from fernwood.store.view import KeptRows
 from fernwood.subspace.candidates import candidates
 
 if TYPE_CHECKING:
@@ -81,8 +83,9 @@ def select_by_snowball(
         advice="more rows, or a larger fdr, make weak columns visible",
         unit="waves",
         smallest_p=loop.least,
-        n_groups=0 if store.groups is None else len(np.unique(store.groups[loop.examiner.rows])),
+        n_groups=0 if store.groups is None else len(np.unique(store.groups[loop.whole.examiner.rows])),
         exploration=loop.exploration(state).to_json(),
+        sampling=said_of_sample(loop.ground.target.n_rows, loop.whole.ground.target.n_rows),
         versions=versions(),
     )
     relations, modelled = _relations(loop, state, ids, seed), _modelled(state, loop)
@@ -141,17 +144,36 @@ def prepare(
     check_candidates(usable, given)
     ids = usable.astype(np.int32)
     del usable  # twice as large, and as long as the table is wide
+    sample = sampled_rows(store, settings.max_rows, seed)
     rows, weights, ground = _counted(store, given)
     groups = store.groups if store.groups is None or rows is None else store.groups[rows]
     least = smallest_chance(ground, groups)
     check_rows_suffice(least, ground, len(ids), settings.fdr, settings.level)
-    plan = planned(store.n_columns, settings, ground, n_threads=n_threads, memory=memory, held=held)
+    n_sampled = None if sample is None else len(sample)
+    plan = planned(store.n_columns, settings, ground, n_sampled, n_threads=n_threads, memory=memory, held=held)
     ensure_compiled(*settings.kernels)
-    deal = Dealer(seed, strata=ground.strata if len(given) else None, groups=groups)
-    examiner = Examiner(store, ids, rows, weights, deal, plan.n_threads)
-    shadows = examiner.shadows(examiner.survey())
+
+    def examining(
+        store: Store, rows: NDArray[np.int64] | None, weights: NDArray[np.float64], ground: Ground
+    ) -> Examiner:
+        groups = store.groups if store.groups is None or rows is None else store.groups[rows]
+        deal = Dealer(seed, strata=ground.strata if len(given) else None, groups=groups)
+        return Examiner(store, ids, rows, weights, deal, plan.n_threads)
+
+    examiner = examining(store, rows, weights, ground)
+    kinds = examiner.survey()
+    if sample is None:
+        loop = Snowball(examiner, ground, examiner.shadows(kinds), settings, seed, least)
+    else:
+        # What the sample is kept in does not change the answer.
+        part = KeptRows(store, sample) if plan.sample_kept else store.rows(sample)
+        here = _counted(part, given)
+        sampler = examining(part, *here)
+        # Columns of a kind are so on all rows and on the sample: a rare code may be in one and not in the other.
+        both = np.unique(np.stack([kinds, sampler.survey()]), axis=1, return_inverse=True)[1].reshape(-1)
+        loop = Snowball(sampler, here[2], sampler.shadows(both), settings, seed, least, whole=(examiner, ground))
+        part.forget()
     store.forget()  # checksums of millions of columns, and those of the shadows' models are kept
-    loop = Snowball(examiner, ground, shadows, settings, seed, least)
     return Prepared(ids, plan, loop, given)
 
 
@@ -159,17 +181,38 @@ def planned(
     n_columns: int,
     settings: SnowballSettings,
     ground: Ground,
+    n_sampled: int | None,
     *,
     n_threads: int,
     memory: int | None,
     held: int,
 ) -> SearchPlan:
-    """What a snowball takes on a table of so many columns; see `select_by_subspaces` for the parameters."""
-    n_rows = ground.target.n_rows
+    """What a snowball takes on a table of so many columns; see `select_by_subspaces` for the other parameters.
+
+    Parameters
+    ----------
+    n_columns
+    settings
+    ground
+        Of all rows.
+    n_sampled
+        How many of them waves look at; None for all.
+    n_threads, memory, held
+    """
+    target = ground.target
     n_contexts = max(settings.n_contexts, settings.n_confirming)
-    n_classes = max(len(ground.target.classes), 1)
-    laid_out = n_laid_out(n_rows, n_contexts)
-    return plan_waves(n_rows, n_columns, n_classes, n_contexts, laid_out, n_threads, memory, held=held)
+    return plan_waves(
+        target.n_rows,
+        n_columns,
+        max(len(target.classes), 1),
+        n_contexts,
+        n_laid_out(target.n_rows, n_contexts),
+        n_threads,
+        memory,
+        held=held,
+        sample=None if n_sampled is None else (n_sampled, n_laid_out(n_sampled, n_contexts)),
+        counts=bool(target.kernel.classes and (target.kernel.weights == 1).all()),
+    )
 
 
 def _modelled(state: SnowballState, loop: Snowball) -> NDArray[np.bool_]:
@@ -191,9 +234,16 @@ def _relations(loop: Snowball, state: SnowballState, ids: NDArray[np.int32], see
     number = interchangeable(examiner, found)
     groups = [ids[found[number == k]].tolist() for k in np.unique(number) if np.count_nonzero(number == k) > 1]
     in_order = np.sort(found)
-    partners = find_partners(examiner, loop.told, ground, in_order, state.alone[in_order].astype(np.float64), seed)
+    alone = state.alone
+    giving = gives_away(examiner, ground, found)
+    if loop.sampled:  # contexts of the sample are compared with none on the sample
+        alone = np.empty_like(alone)
+        for kind, _ in loop.told.kinds:
+            loop.told.alone(kind, without_context(ground), alone)
+        giving = gives_away(loop.whole.examiner, loop.whole.ground, giving)
+    partners = find_partners(examiner, loop.told, ground, in_order, alone[in_order].astype(np.float64), seed)
     by_position = {int(ids[rank]): ids[np.array(beside)].tolist() for rank, beside in partners.items()}
-    return Relations(groups, by_position, ids[gives_away(examiner, ground, found)].tolist())
+    return Relations(groups, by_position, ids[giving].tolist())
 
 
 def _counted(

@@ -104,7 +104,8 @@ def select_by_subspaces(
         n_planned=loop.progress(state).total,
         against=search.rule.against,
         seed=seed,
-        parameters={**settings.to_json(), "q": search.q},
+        parameters={**settings.to_json(), "q": search.q, "patch_rows": prepared.patch},
+        sampling=_said_of_patches(prepared.patch, store.n_rows),
         advice=search.rule.advice(state.evidence),
         versions=versions(),
     )
@@ -113,6 +114,17 @@ def select_by_subspaces(
     if settings.goal == "all-relevant":
         return selection
     return reduced(selection, store, settings.slack, seed, n_threads=n_threads, directory=directory, progress=progress)
+
+
+def _said_of_patches(patch: int | None, n_rows: int) -> dict[str, Any]:
+    """What a result says of draws that see some of the rows; empty where they see all."""
+    if patch is None:
+        return {}
+    said = (
+        f"every draw looked at {patch:,} of {n_rows:,} rows, drawn anew each time: columns that tell little may be "
+        "missed; patch_rows=None (--patch-rows all) looks at all rows in every draw"
+    )
+    return {"rows": patch, "said": said}
 
 
 class Prepared(NamedTuple):
@@ -124,6 +136,7 @@ class Prepared(NamedTuple):
     plan : what it takes
     loop : the search as a run sees it
     target, search, n_draws : what it explains; what a draw is; and how many there are at most
+    patch : the rows that a draw sees; None for all
     """
 
     ids: NDArray[np.int64]
@@ -132,6 +145,7 @@ class Prepared(NamedTuple):
     target: Target
     search: SubspaceSearch
     n_draws: int
+    patch: int | None = None
 
 
 def prepare(
@@ -147,7 +161,9 @@ def prepare(
     """Check a table, plan the memory, and make everything ready; see `select_by_subspaces` for the parameters."""
     target = check_table(store)
     ids = candidates(store)
-    q = checked_q(settings.q, store.n_rows, len(ids))
+    patch = settings.patch(store.n_rows if store.weights is None else int(np.count_nonzero(store.weights)))
+    n_seen = store.n_rows if patch is None else patch
+    q = checked_q(settings.q, n_seen, len(ids))
     if settings.rule == "mirror" and store.groups is not None:
         raise ParameterError(
             "rule is 'mirror', which does not keep groups of rows together; use 'shadow', or leave the groups out"
@@ -157,7 +173,7 @@ def prepare(
     ferns = settings.fern_fitting(q, n_shadows=n_shadows) if settings.learner == "ferns" else None
     n_grown = settings.n_trees if ferns is None else ferns.n_ferns
     plan = plan_draws(
-        store.n_rows,
+        n_seen,
         store.n_columns,
         n_classes,
         q * (1 + n_shadows),
@@ -166,11 +182,12 @@ def prepare(
         memory,
         held=held,
         beside=0 if ferns is None else fern_bytes(ferns.n_ferns, ferns.depth, n_classes),
+        n_rows_whole=None if patch is None else store.n_rows,
     )
     ensure_compiled(*settings.kernels)
     learner: Learner
     if ferns is None:
-        fitting = settings.fitting(target.task, n_shadows=n_shadows, keep_trees=keep_trees)
+        fitting = settings.fitting(target.task, n_shadows=n_shadows, keep_trees=keep_trees, patch=patch)
         learner = TreeFits(store, ids, store_target(store, settings.class_weight), fitting, seed)
     else:
         rows = fern_rows(store, _TREES_INSTEAD)
@@ -189,11 +206,11 @@ def prepare(
         carry=settings.carry,
         n_shadows=n_shadows,
         n_threads=plan.n_threads,
-        group=group_size(settings.round_size, q * store.n_rows * n_grown, plan.n_threads),
+        group=group_size(settings.round_size, q * n_seen * n_grown, plan.n_threads),
     )
     n_draws = settings.draws(len(ids), q)
     loop = SubspaceLoop(search, n_draws, settings.min_draws if settings.adapts else None)
-    return Prepared(ids, plan, loop, target, search, n_draws)
+    return Prepared(ids, plan, loop, target, search, n_draws, patch)
 
 
 class SubspaceLoop:

@@ -33,8 +33,8 @@ Criterion = Literal["gini", "entropy", "variance"]
 LearnerName = Literal["extra", "cart", "random", "ferns"]
 
 AUTO: Any = "auto"
-"""Of a parameter: what suits the rule. Settings hold what it came to, never the word itself, but for `n_iter` and
-the number of ferns."""
+"""Of a parameter: what suits the rule. Settings hold what it came to, never the word itself, but for `n_iter`,
+`patch_rows` and the number of ferns."""
 
 _PAPER = {
     "alpha": 0.5,
@@ -52,7 +52,7 @@ _SUITS: dict[str, dict[str, Any]] = {
     "shadow": _TESTING,
     "mirror": {**_TESTING, "importance": "permutation"},
 }
-_OF_FERNS = {"n_trees": AUTO, "max_depth": 7, "max_samples": None, "importance": "permutation"}
+_OF_FERNS = {"n_trees": AUTO, "max_depth": 7, "max_samples": None, "importance": "permutation", "patch_rows": None}
 _NOT_OF_FERNS = {
     "criterion": None,
     "max_features": None,
@@ -63,6 +63,7 @@ _NOT_OF_FERNS = {
     "max_samples": None,
     "importance": "permutation",
     "class_weight": None,
+    "patch_rows": None,
 }
 """What ferns leave as it is: they always draw bags, split at random, weigh classes alike and permute out of the bag."""
 _SCANS_A_DRAW = 20
@@ -75,6 +76,8 @@ _DRAWS_A_COLUMN = 50
 """How often a column is drawn, on average, where the number of draws is not given; at most, where it adapts."""
 _ROUNDS = 20
 """Rounds that a search that adapts may make in any case, which matters for few columns."""
+_ROWS_SEEN_WHOLE, _ROWS_A_PATCH = 100_000, 50_000
+"""Rows that draws see all of by default, and how many they see where there are more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +122,9 @@ class SubspaceSettings:
         A weight for every class, or ``"balanced"``.
     goal, slack
         Whether few columns are sought that suffice, and what they may leave open; see `fernwood.search.reducing`.
+    patch_rows
+        Rows that a draw sees, a number or a share, drawn anew for each (random patches; with all columns in a draw,
+        pasting); None is all. "auto" is all up to 100 000 rows, and 50 000 of more.
 
     Notes
     -----
@@ -161,6 +167,7 @@ class SubspaceSettings:
     class_weight: Mapping[Any, float] | Literal["balanced"] | None = None
     goal: Goal = "all-relevant"
     slack: float = 0.02
+    patch_rows: int | float | Literal["auto"] | None = AUTO
 
     def __post_init__(self) -> None:
         one_of("rule", self.rule, get_args(RuleName))
@@ -173,6 +180,8 @@ class SubspaceSettings:
         check_fdr(self.fdr)
         check_goal(self.goal, self.slack)
         at_least("round_size", self.round_size, 1)
+        if not _is_auto(self.patch_rows):
+            RowSampling(size=cast("int | float | None", self.patch_rows), called="patch_rows")
         at_least("min_draws", self.min_draws, 0)
         if self.criterion is not None:
             one_of("criterion", self.criterion, get_args(Criterion))
@@ -255,7 +264,23 @@ class SubspaceSettings:
         """How many shadows of every column take part: one, but so many that there are 200 in all; none without need."""
         return max(1, -(-_FEWEST_SHADOWS // n_columns)) if self.rule == "shadow" else 0
 
-    def fitting(self, task: str, *, n_shadows: int = 0, keep_trees: bool = False) -> FitSettings:
+    def patch(self, n_rows: int) -> int | None:
+        """How many rows a draw sees, of so many that count; None for all.
+
+        Examples
+        --------
+        >>> usual = SubspaceSettings()
+        >>> usual.patch(100_000), usual.patch(10**6), SubspaceSettings(patch_rows=0.5).patch(60)
+        (None, 50000, 30)
+        """
+        if _is_auto(self.patch_rows):
+            return _ROWS_A_PATCH if n_rows > _ROWS_SEEN_WHOLE else None
+        sampling = RowSampling(size=cast("int | float | None", self.patch_rows), called="patch_rows")
+        return sampling.number(n_rows) if sampling.leaves_some_out else None
+
+    def fitting(
+        self, task: str, *, n_shadows: int = 0, keep_trees: bool = False, patch: int | None = None
+    ) -> FitSettings:
         """How a draw is fitted, for a target of classes or numbers."""
         default: Criterion = "variance" if task == "regression" else "gini"
         criterion = self.criterion or default
@@ -280,6 +305,7 @@ class SubspaceSettings:
             probe=self.rule == "probe",
             shadows=n_shadows,
             keep_trees=keep_trees,
+            patch=patch,
         )
 
     def fern_fitting(self, q: int, *, n_shadows: int = 0) -> FernFitSettings:

@@ -4,6 +4,9 @@ A wave draws contexts from the columns found so far, examines every column and i
 to the ledger, and finds columns anew. Columns that matter only together with others come in once those others are
 found. When waves bring nothing new, the columns found are judged once more, in fresh contexts of the other ones, and
 those that fail leave.
+
+Of very many rows, waves look at a sample. All rows are looked at by every column alone, by the columns and shadows that
+are ahead when waves bring nothing new, and when columns are judged once more.
 """
 
 from __future__ import annotations
@@ -16,13 +19,14 @@ import numpy as np
 
 from fernwood import seeds
 from fernwood.errors import ParameterError
-from fernwood.learner.contexts import draw_exploring_ferns, draw_ferns, n_laid_out, without_context
+from fernwood.learner.contexts import draw_exploring_ferns, draw_ferns, in_parts, used_in, without_context
 from fernwood.learner.settings import at_least
 from fernwood.relevance.shadows import combined, found_at, tail_chances
 from fernwood.relevance.tested import check_fdr
 from fernwood.run.driving import SearchProgress
-from fernwood.search.evidence import Awake, ContextEvidence
+from fernwood.search.evidence import ContextEvidence, Look
 from fernwood.search.exploration import Exploration
+from fernwood.search.ledger import SnowballState
 from fernwood.search.plain import plain_value
 from fernwood.search.reducing import check_goal
 
@@ -32,16 +36,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fernwood.learner.contexts import Ferns, Ground
+    from fernwood.search.evidence import Awake
     from fernwood.search.examining import Examiner, Shadows
     from fernwood.search.reducing import Goal
 
 __all__ = ["Snowball", "SnowballSettings", "SnowballState"]
 
 _NOT_FOUND = -1
-_TYPES = {"step": np.int64, "contexts": np.int32, "contexts_null": np.int32, "wave": np.int16, "chance": np.float64}
-"""Of the arrays of a state; the others are single precision, which is what evidence is made of."""
-_LEDGERS = ("ledger", "ledger_null", "contexts", "contexts_null")
-_WAVES, _CONFIRMING, _EXPLORING = range(5, 8)  # addresses below the seed
+_WAVES, _CONFIRMING, _EXPLORING, _ON_ALL_ROWS = 5, 6, 7, 13  # addresses below the seed
 _CARRIED = 30
 """While nothing is found, contexts are made of so many of the best columns."""
 _WAVE_SHARE, _CARRIED_SHARE = 0.5, 0.03
@@ -59,6 +61,11 @@ _FIRST_LEG = 0.25
 """The share of a wave's contexts in which all columns are examined; after that, those that race on."""
 _RACING = 0.9
 """A column races on where its evidence is above so many of the shadows, and so does a shadow."""
+_WHOLE_SHARE = 0.25
+"""The share of contexts that there are on all rows, where waves look at a sample."""
+_BEGUN, _ROWS_LEFT = -1, -2
+"""Rounds of confirmation made, before there is any: nothing stands before it, or a look at all rows."""
+_FEWEST_SAMPLED = 100
 
 
 class Effort(NamedTuple):
@@ -98,6 +105,8 @@ class SnowballSettings:
         Covariates, by name or position: in every context, and no candidates.
     goal, slack
         Whether few columns are sought that suffice, and what they may leave open; see `fernwood.search.reducing`.
+    max_rows
+        Rows that waves look at, where there are more: a sample, see `fernwood.search.sampling`; or "all".
     """
 
     method: ClassVar[str] = "snowball"
@@ -111,6 +120,7 @@ class SnowballSettings:
     given: Sequence[str | int] = ()
     goal: Goal = "all-relevant"
     slack: float = 0.02
+    max_rows: int | Literal["all"] = 50_000
 
     def __post_init__(self) -> None:
         check_fdr(self.fdr)
@@ -119,6 +129,8 @@ class SnowballSettings:
             at_least(name, getattr(self, name), 1)
         if self.max_contexts != "auto":
             at_least("max_contexts", self.max_contexts, 0, ", or 'auto'")
+        if self.max_rows != "all":
+            at_least("max_rows", self.max_rows, _FEWEST_SAMPLED, ", or 'all'")
         given: object = self.given
         if isinstance(given, str) or not isinstance(given, Iterable):
             raise ParameterError(f"given is {given!r}; give a list of columns, such as ['age', 'site']")
@@ -157,52 +169,6 @@ class SnowballSettings:
         return cls(**entries)
 
 
-class SnowballState(NamedTuple):
-    """All that the next step needs; arrays are by rank, those of shadows kind after kind.
-
-    Attributes
-    ----------
-    step : int64 array of 4; waves made, waves without a new column, rounds of confirmation made (−1: it has not begun),
-        contexts explored
-    alone, alone_null : float32 arrays; 1/p without context, of columns and of shadows
-    ledger, ledger_null : float32 arrays; the sum of 1/p over contexts
-    contexts, contexts_null : int32 arrays; in how many contexts a column or a shadow was examined
-    wave : int16 array; the wave in which a column was found, −1 where it is not
-    chance : float64 array; p of the column, from the wave before it was found, or from the last confirmation
-    """
-
-    step: NDArray[np.int64]
-    alone: NDArray[np.float32]
-    alone_null: NDArray[np.float32]
-    ledger: NDArray[np.float32]
-    ledger_null: NDArray[np.float32]
-    contexts: NDArray[np.int32]
-    contexts_null: NDArray[np.int32]
-    wave: NDArray[np.int16]
-    chance: NDArray[np.float64]
-
-    @property
-    def found(self) -> NDArray[np.int64]:
-        """Ranks of the columns found, in increasing order."""
-        return np.flatnonzero(self.wave >= 0)
-
-    def evidence(self, ranks: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Of some columns."""
-        return combined(self.alone[ranks], self.ledger[ranks], self.contexts[ranks])
-
-    def evidence_null(self, place: slice) -> NDArray[np.float64]:
-        """Of the shadows of a kind."""
-        return combined(self.alone_null[place], self.ledger_null[place], self.contexts_null[place])
-
-    def opened(self) -> SnowballState:
-        """A state whose ledgers may be written to."""
-        return self._replace(**{name: getattr(self, name).copy() for name in _LEDGERS})
-
-    def forgotten(self) -> SnowballState:
-        """The state before any context."""
-        return self._replace(**{name: np.zeros_like(getattr(self, name)) for name in _LEDGERS})
-
-
 class Snowball:
     """The search as a run sees it; a `Loop`.
 
@@ -218,11 +184,15 @@ class Snowball:
     seed
     least
         The smallest p that the rows allow.
+    whole
+        Examiner and ground of all rows, where the others are those of a sample.
 
     Attributes
     ----------
     examiner, ground, least
     told : ContextEvidence; says what contexts tell of columns and shadows
+    whole : Look; at all rows
+    sampled : whether there are more rows than those that waves look at
     """
 
     def __init__(
@@ -233,10 +203,12 @@ class Snowball:
         settings: SnowballSettings,
         seed: int,
         least: float = 0.0,
+        whole: tuple[Examiner, Ground] | None = None,
     ) -> None:
-        self.examiner = examiner
-        self.told = ContextEvidence(examiner, shadows)
-        self.ground = ground
+        self._part = Look(examiner, ground, ContextEvidence(examiner, shadows))
+        self.examiner, self.ground, self.told = self._part
+        self.sampled = whole is not None
+        self.whole = self._part if whole is None else Look(*whole, ContextEvidence(whole[0], shadows))
         self.least = least
         self._settings = settings
         self._seed = seed
@@ -247,13 +219,13 @@ class Snowball:
         n, n_shadows = self._n_columns, self.told.n_shadows
         alone, alone_null, chance = np.empty(n, np.float32), np.empty(n_shadows, np.float32), np.empty(n)
         for kind, place in self.told.kinds:
-            null = self.told.alone(kind, without_context(self.ground), alone)
+            null = self.whole.told.alone(kind, without_context(self.whole.ground), alone)
             alone_null[place] = null[: kind.n_always]
             null_evidence = np.log(null, dtype=np.float64)
             for ranks in kind.members():
                 chance[ranks] = tail_chances(np.log(alone[ranks], dtype=np.float64), null_evidence)
         state = SnowballState(
-            np.array([0, 0, -1, 0]),
+            np.array([0, 0, _ROWS_LEFT if self.sampled else _BEGUN, 0]),
             alone,
             alone_null,
             np.zeros(n, np.float32),
@@ -266,14 +238,26 @@ class Snowball:
         return self._with_found(state)
 
     def step(self, state: SnowballState) -> SnowballState:
-        """One more wave, contexts of random columns where those are due, or one more round of confirmation."""
+        """One more wave, contexts of random columns or of all rows where those are due, or a round of confirmation."""
         n_waves, n_idle, n_rounds, n_explored = state.step.tolist()
         patience = self._settings.n_idle if len(state.found) else _WAITING
         if n_rounds < 0 and n_waves < self._settings.max_waves and n_idle < patience:
             return self._with_found(self._with_wave(state))
         if n_rounds < 0 and n_explored < self._n_exploring(state):
             return self._with_found(self._explored(state))
+        if n_rounds == _ROWS_LEFT:
+            return self._with_found(self._on_all_rows(state))
         return self._confirmed(state)
+
+    @property
+    def n_confirming(self) -> int:
+        """Contexts of a round of confirmation."""
+        return _some_of(self._settings.n_confirming) if self.sampled else self._settings.n_confirming
+
+    @property
+    def n_on_all_rows(self) -> int:
+        """Contexts of all rows, where waves look at a sample."""
+        return _some_of(self._settings.n_contexts) if self.sampled else 0
 
     def exploration(self, state: SnowballState) -> Exploration:
         """How far contexts of random columns came."""
@@ -300,7 +284,7 @@ class Snowball:
         state = SnowballState(**{name: arrays[name] for name in SnowballState._fields})
         for name, array in state._asdict().items():
             length = self.told.n_shadows if name.endswith("_null") else self._n_columns
-            if array.shape != (4 if name == "step" else length,) or array.dtype != _TYPES.get(name, np.float32):
+            if array.shape != (4 if name == "step" else length,) or array.dtype != SnowballState.type_of(name):
                 raise ValueError(f"the checkpoint's {name} has another shape or type")
         return state
 
@@ -313,7 +297,7 @@ class Snowball:
         """
         carried = state.found
         if not len(carried):
-            carried = _best(state.chance, _CARRIED)
+            carried = state.best(_CARRIED)
         rng = seeds.generator(self._seed, _WAVES, int(state.step[0]))
         n_first = self._settings.first_leg
         awake = self._racing(state) if state.step[1] else self.told.everyone()
@@ -321,8 +305,9 @@ class Snowball:
         for leg, n_contexts in enumerate((n_first, self._settings.n_contexts - n_first)):
             if leg:
                 awake = self._racing(state)
-            for ferns in self._ferns(rng, carried, n_contexts):
-                self._hear(state, ferns, carried, awake)
+            for ferns, _ in self._ferns(rng, carried, n_contexts, self._part):
+                self._hear(state, ferns, carried, awake, self._part)
+                del ferns  # before the next are laid out
         return self._judged(state._replace(step=state.step + np.array([1, 0, 0, 0])))
 
     def _racing(self, state: SnowballState) -> Awake:
@@ -336,22 +321,27 @@ class Snowball:
             awake.shadows[place] = null >= least
         return awake
 
-    def _ferns(self, rng: np.random.Generator, carried: NDArray[np.int64], n_ferns: int) -> Iterator[Ferns]:
-        """Ferns of some columns, as many at a time as are laid out together."""
+    def _ferns(
+        self, rng: np.random.Generator, carried: NDArray[np.int64], n_ferns: int, look: Look
+    ) -> Iterator[tuple[Ferns, NDArray[np.int64]]]:
+        """Ferns of some columns, as many at a time as are laid out together, with the columns they were drawn from.
+
+        Of all rows beside a sample, no more columns are read than the ferns of the time can hold.
+        """
         if not n_ferns:
             return
-        codes, categories = self.examiner.codes(carried), self.examiner.categories[carried]
-        for n in self._parts(n_ferns):
-            yield draw_ferns(rng, codes, categories, self.ground, n)
+        some, codes = carried, None
+        for n in in_parts(look.ground.target.n_rows, n_ferns):
+            if look is not self._part:
+                size = min(n * look.ground.depth(), len(carried))
+                some, codes = np.sort(rng.choice(carried, size, replace=False)), None
+            codes = look.examiner.codes(some) if codes is None else codes
+            yield draw_ferns(rng, codes, look.examiner.categories[some], look.ground, n), some
 
-    def _parts(self, n_contexts: int) -> list[int]:
-        at_once = n_laid_out(self.ground.target.n_rows, n_contexts)
-        return [min(at_once, n_contexts - first) for first in range(0, n_contexts, at_once)]
-
-    def _hear(self, state: SnowballState, ferns: Ferns, carried: NDArray[np.int64], awake: Awake) -> None:
+    def _hear(self, state: SnowballState, ferns: Ferns, carried: NDArray[np.int64], awake: Awake, look: Look) -> None:
         """Add to the ledgers what contexts tell of those awake."""
-        used = _used_in(ferns.uses, carried)
-        self.told.add_sums(ferns.contexts, used, awake, state.ledger, state.ledger_null)
+        used = used_in(ferns.uses, carried)
+        look.told.add_sums(ferns.contexts, used, awake, state.ledger, state.ledger_null)
         n_contexts = len(ferns.uses)
         np.add(state.contexts, n_contexts, out=state.contexts, where=awake.columns)
         np.add(state.contexts_null, n_contexts, out=state.contexts_null, where=awake.shadows)
@@ -402,20 +392,43 @@ class Snowball:
         n_explored = int(state.step[3])
         n_contexts = min(self._settings.n_contexts, self._n_exploring(state) - n_explored)
         rng = seeds.generator(self._seed, _EXPLORING, n_explored)
+        # What the best columns told of each other was chosen by the target, and has no place beside this.
+        state = state.forgotten() if n_explored == 0 and not len(state.found) else state.opened()
+        for ferns, carried in self._exploring_ferns(rng, state, n_contexts, self._part):
+            self._hear(state, ferns, carried, self.told.everyone(), self._part)
+            del ferns
+        return self._judged(state._replace(step=state.step + np.array([0, 0, 0, n_contexts])))
+
+    def _exploring_ferns(
+        self, rng: np.random.Generator, state: SnowballState, n_ferns: int, look: Look
+    ) -> Iterator[tuple[Ferns, NDArray[np.int64]]]:
+        """Ferns of random columns beside those found, and the columns that each lot was drawn from."""
         found = state.found
         n_others = self._n_columns - len(found)
-        # What the best columns told of each other was chosen by the target, and has no place beside this.
-        state = state.forgotten() if n_explored == 0 and not len(found) else state.opened()
-        for n in self._parts(n_contexts):
+        for n in in_parts(look.ground.target.n_rows, n_ferns):
             size = min(n * self._exploring_depth, n_others)
             others = np.sort(rng.choice(n_others, size, replace=False))
             # From places among those not found to ranks: each found column before one moves it on.
             others += np.searchsorted(found - np.arange(len(found)), others, side="right")
             carried = np.concatenate((found, others))
-            codes, categories = self.examiner.codes(carried), self.examiner.categories[carried]
-            ferns = draw_exploring_ferns(rng, codes, categories, self.ground, n, len(found))
-            self._hear(state, ferns, carried, self.told.everyone())
-        return self._judged(state._replace(step=state.step + np.array([0, 0, 0, n_contexts])))
+            codes, categories = look.examiner.codes(carried), look.examiner.categories[carried]
+            yield draw_exploring_ferns(rng, codes, categories, look.ground, n, len(found)), carried
+
+    def _on_all_rows(self, state: SnowballState) -> SnowballState:
+        """Columns and shadows that are ahead, examined in contexts of all rows: of columns found, or of random ones."""
+        rng = seeds.generator(self._seed, _ON_ALL_ROWS)
+        n_contexts, awake = self.n_on_all_rows, self._racing(state)
+        state = state.opened()
+        if len(state.found):
+            drawn = self._ferns(rng, state.found, n_contexts, self.whole)
+        else:
+            drawn = self._exploring_ferns(rng, state, n_contexts, self.whole)
+        for ferns, carried in drawn:
+            self._hear(state, ferns, carried, awake, self.whole)
+            del ferns
+        step = state.step.copy()
+        step[2] = _BEGUN
+        return self._judged(state._replace(step=step))
 
     # Confirmation -----------------------------------------------------------------------------------------------------
 
@@ -448,12 +461,13 @@ class Snowball:
         self, state: SnowballState, found: NDArray[np.int64], late: NDArray[np.int64], number: int
     ) -> NDArray[np.float64]:
         """The chances of some columns found, from contexts of a round of confirmation that do not use them."""
+        n_contexts = self.n_confirming
 
-        def drawn() -> Iterator[Ferns]:
-            return self._ferns(seeds.generator(self._seed, _CONFIRMING, number), found, self._settings.n_confirming)
+        def drawn() -> Iterator[tuple[Ferns, NDArray[np.int64]]]:
+            return self._ferns(seeds.generator(self._seed, _CONFIRMING, number), found, n_contexts, self.whole)
 
         # Contexts that are laid out together are kept for all kinds; the others are drawn anew for each.
-        kept = list(drawn()) if len(self._parts(self._settings.n_confirming)) == 1 else None
+        kept = list(drawn()) if len(in_parts(self.whole.ground.target.n_rows, n_contexts)) == 1 else None
         out = np.empty(len(late))
         for kind, place in self.told.kinds:
             places = np.flatnonzero(kind.kinds[late] == kind.number)
@@ -463,13 +477,16 @@ class Snowball:
             # What every shadow tells in every context is kept here, so that these are no more than some thousands.
             n_shadows = min(kind.n_always, _MOST_CONFIRMING)
             alone_null = state.alone_null[place][:n_shadows]
-            told, uses = [], []
-            for ferns in kept or drawn():
-                told.append(self.told.each(kind, mine, ferns.contexts, n_shadows))
-                uses += ferns.uses
+            told, n_told = [], 0
+            used: dict[int, list[int]] = {}
+            for ferns, carried in kept or drawn():
+                told.append(self.whole.told.each(kind, mine, ferns.contexts, n_shadows))
+                for rank, contexts in used_in(ferns.uses, carried, n_told).items():
+                    used.setdefault(rank, []).extend(contexts)
+                n_told += len(ferns.uses)
+                del ferns
             own, null = told[0] if len(told) == 1 else (np.concatenate(p, axis=1) for p in zip(*told, strict=True))
             everywhere = null.sum(axis=1, dtype=np.float64)
-            used = _used_in(uses, found)
             for row, rank in enumerate(mine.tolist()):
                 using = used.get(rank, [])
                 beside = np.array([own.shape[1] - len(using)])
@@ -479,17 +496,5 @@ class Snowball:
         return np.maximum(out, self.least)
 
 
-def _best(chance: NDArray[np.float64], n_best: int) -> NDArray[np.int64]:
-    """Ranks of the columns of the smallest chances, in increasing order; of equal ones the first."""
-    n_best = min(n_best, len(chance))
-    near = np.flatnonzero(chance <= np.partition(chance, n_best - 1)[n_best - 1])
-    return np.sort(near[np.argsort(chance[near], kind="stable")[:n_best]])
-
-
-def _used_in(uses: list[NDArray[np.int64]], carried: NDArray[np.int64]) -> dict[int, list[int]]:
-    """The contexts that use a column, by its rank."""
-    used: dict[int, list[int]] = {}
-    for number, use in enumerate(uses):
-        for rank in carried[use].tolist():
-            used.setdefault(rank, []).append(number)
-    return used
+def _some_of(n_contexts: int) -> int:
+    return max(1, round(_WHOLE_SHARE * n_contexts))

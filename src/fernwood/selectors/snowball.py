@@ -42,6 +42,10 @@ class SnowballSelector(SearchSelector):
         makes them only while fewer than three columns are found, three for every column that fits into one, 2048 at
         most. A pair among p columns takes about p/4 of them to meet with a chance of 95 %, three columns about p²/30;
         ``result_.facts.exploration`` says how far it came.
+    max_rows : int or "all"
+        Rows that waves look at, where there are more: a sample, as many of each class as there can be. All rows are
+        looked at for every column by itself, for the columns ahead when waves find nothing new, and for confirming
+        what was found beside others; ``result_.remarks()`` says so. Tables of up to so many rows are not sampled.
     given : sequence of str or int
         Covariates (age, batch, site), by name or position. They are in every context and never candidates: columns are
         found for what they tell beyond them.
@@ -94,6 +98,7 @@ class SnowballSelector(SearchSelector):
         n_contexts: int = 128,
         max_waves: int = 12,
         max_contexts: int | Literal["auto"] = "auto",
+        max_rows: int | Literal["all"] = 50_000,
         given: Sequence[str | int] = (),
         task: Task | None = None,
         n_jobs: int | None = None,
@@ -108,6 +113,7 @@ class SnowballSelector(SearchSelector):
         self.n_contexts = n_contexts
         self.max_waves = max_waves
         self.max_contexts = max_contexts
+        self.max_rows = max_rows
         self.given = given
         self.task = task
         self.n_jobs = n_jobs
@@ -124,4 +130,5 @@ class SnowballSelector(SearchSelector):
             given=self.given,
             goal=self.goal,
             slack=self.slack,
+            max_rows=self.max_rows,
         )

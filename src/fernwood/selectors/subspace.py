@@ -87,6 +87,10 @@ class SubspaceSelector(SearchSelector):
         Rows that a tree grows on, a number or a share; None is all. "auto" is 0.7 where `shadow` measures an importance
         on rows left out, otherwise None. With `mirror`, rows are divided once, by "auto" in halves, and trees grow on
         one part and the other in turn. Rows of one group are drawn together.
+    patch_rows : int, float, None or "auto"
+        Rows that a draw sees, a number or a share, drawn anew for each (random patches; pasting where `q` is all
+        columns); None is all (plain subspaces). "auto" is all up to 100 000 rows, and 50 000 of more. Trees draw
+        theirs, as `bootstrap` and `max_samples` say, from these.
     criterion : {"gini", "entropy", "variance"}, optional
         By default `gini` for classes and `variance` for numbers.
     min_samples_leaf, min_samples_split, categories, bootstrap, class_weight
@@ -124,6 +128,8 @@ class SubspaceSelector(SearchSelector):
     ----------
     A. Sutera, C. Châtel, G. Louppe, L. Wehenkel, P. Geurts (2018). Random subspace with trees for feature selection
     under memory constraints. AISTATS.
+
+    G. Louppe, P. Geurts (2012). Ensembles on random patches. ECML PKDD.
 
     S. Janitza, E. Celik, A.-L. Boulesteix (2018). A computationally fast variable importance test for random forests
     for high-dimensional data. Advances in Data Analysis and Classification 12.
@@ -167,6 +173,7 @@ class SubspaceSelector(SearchSelector):
         categories: Literal["multiway", "subset"] = "multiway",
         bootstrap: bool = False,
         max_samples: float | Literal["auto"] | None = "auto",
+        patch_rows: float | Literal["auto"] | None = "auto",
         class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
         task: Task | None = None,
         n_jobs: int | None = None,
@@ -198,6 +205,7 @@ class SubspaceSelector(SearchSelector):
         self.categories = categories
         self.bootstrap = bootstrap
         self.max_samples = max_samples
+        self.patch_rows = patch_rows
         self.class_weight = class_weight
         self.task = task
         self.n_jobs = n_jobs

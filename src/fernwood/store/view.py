@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from fernwood.store.roles import Roles
 
-__all__ = ["ColumnView", "RoleView", "RowView"]
+__all__ = ["ColumnView", "KeptRows", "RoleView", "RowView"]
 
 _BLOCK_BYTES = 2**20
 
@@ -88,6 +88,30 @@ class RowView(_View):
             part = slice(first, first + step)
             np.take(self._store.read(positions[part]), self._chosen, axis=1, out=out[part], mode="clip")
         return out
+
+
+class KeptRows(RowView):
+    """As `RowView`, with the codes of all columns kept in memory, so that the store is read once.
+
+    Parameters
+    ----------
+    store
+    rows : boolean array of length n_rows, or row numbers
+    """
+
+    def __init__(self, store: Store, rows: ArrayLike) -> None:
+        super().__init__(store, rows)
+        self._codes = super().read(np.arange(store.n_columns))
+
+    @property
+    def n_bytes(self) -> int:
+        """Bytes of memory that the view takes by itself."""
+        return self._chosen.nbytes + self._codes.nbytes
+
+    def read(self, ids: ArrayLike, out: NDArray[np.uint8] | None = None) -> NDArray[np.uint8]:
+        """The codes of some columns, for the chosen rows."""
+        positions = self._positions(ids)
+        return np.take(self._codes, positions, axis=0, out=self._output(len(positions), out), mode="clip")
 
 
 class ColumnView(_View):
