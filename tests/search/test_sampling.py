@@ -110,7 +110,7 @@ def test_neither_threads_nor_memory_change_the_answer(numbers: bool, monkeypatch
     one = found(store, max_rows=500)
     assert kept == [1]
     assert same(found(store, max_rows=500, n_threads=1), one)
-    plan = plan_waves(N, 50, 2, 256, 256, 1, None, sample=(500, 256), counts=not numbers)
+    plan = plan_waves(N, 50, 2, 256, 256, 1, None, sample=(500, 256), counts=not numbers, in_place=True)
     small = found(store, max_rows=500, memory=plan.total - 1)  # too little to keep the sample as well
     assert len(kept) == 2
     assert same(small, one)

@@ -147,6 +147,7 @@ def prepare(
         held=held,
         sample=None if sample is None else (n_sampled, n_laid_out(n_sampled, n_contexts)),
         counts=bool(ground.target.kernel.classes and (weights == 1).all()),
+        in_place=sample is not None and rows is None and groups is None and not len(given),
     )
     ensure_compiled(*settings.kernels)
 
