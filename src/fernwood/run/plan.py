@@ -124,7 +124,7 @@ def plan_waves(
     The parameters are those of `plan_draws`; `n_contexts` is the most contexts whose scores are kept together, and
     `n_laid_out` how many of them divide the rows at a time. `sample` is how many rows waves look at, where they do not
     look at all, and how many contexts divide those at a time; it is kept in memory where that leaves all threads.
-    `counts` is whether rows are counted, and not weighed; `in_place`, whether shadows are dealt where columns were read.
+    `counts` is whether rows are counted, and not weighed; `in_place`, whether shadows are dealt where columns are read.
 
     Examples
     --------
