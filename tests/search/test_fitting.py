@@ -96,7 +96,7 @@ def test_a_draw_sees_the_rows_of_its_patch(roles: dict[str, Any], monkeypatch: p
     patches = [tuple(codes[0].tolist()) for codes, _, _ in seen]
     assert len(set(patches)) == 3  # one a draw, for both of its trees
     for codes, weights, left_out in seen:
-        rows = 43 * codes[0].astype(int) % 60  # 43 · 7 is 1 beyond 300
+        rows = 43 * (codes[0].astype(int) - candidates(store)[0]) % 60  # 43 · 7 is 1 beyond 300
         assert len(set(rows.tolist())) == len(rows) == 30
         assert (weights > 0).all()
         assert len(left_out) == 9

@@ -110,7 +110,7 @@ def test_neither_threads_nor_memory_change_the_answer(numbers: bool, monkeypatch
     one = found(store, max_rows=500)
     assert kept == [1]
     assert same(found(store, max_rows=500, n_threads=1), one)
-    plan = plan_waves(N, 50, 2, 256, 256, 1, None, sample=(500, 256), counts=not numbers)
+    plan = plan_waves(N, 50, 2, 256, 256, 1, None, sample=(500, 256), counts=not numbers, in_place=True)
     small = found(store, max_rows=500, memory=plan.total - 1)  # too little to keep the sample as well
     assert len(kept) == 2
     assert same(small, one)
@@ -198,12 +198,12 @@ def test_bad_numbers_of_rows_are_refused(wrong: Any) -> None:
 def test_patches_find_what_is_there(patch_rows: float) -> None:
     selector = SubspaceSelector(q=20, patch_rows=patch_rows, random_state=0, n_jobs=2)
     y = NOISE[:, 0] - NOISE[:, 1] + 0.5 * NOISE[:, 59] > 0
-    selector.fit(NOISE[:, :50], y)
+    selector.fit(NOISE[:, :40], y)
     assert selector.get_support(indices=True).tolist() == [0, 1]
     result = selector.result_
     assert result.facts.parameters["patch_rows"] == (400 if patch_rows == 400 else 600)
     assert any("every draw looked at" in said and "--patch-rows all" in said for said in result.remarks())
-    again = SubspaceSelector(q=20, patch_rows=patch_rows, random_state=0).fit(store_of(NOISE[:, :50], y))
+    again = SubspaceSelector(q=20, patch_rows=patch_rows, random_state=0).fit(store_of(NOISE[:, :40], y))
     assert result.to_table().equals(again.result_.to_table())
 
 

@@ -226,7 +226,7 @@ def test_a_column_is_not_examined_in_contexts_that_use_it() -> None:
     found = before.found
     assert len(found) > 2
     rng = seeds.generator(0, snowball._WAVES, 0)
-    legs = [next(loop._ferns(rng, found, n)) for n in (16, 48)]
+    legs = [next(loop._ferns(rng, found, n, loop.whole))[0] for n in (16, 48)]
     for kind in shadows:
         mine = found[kind.kinds[found] == kind.number]
         told = np.concatenate([loop.told.each(kind, mine, leg.contexts)[0] for leg in legs], axis=1)

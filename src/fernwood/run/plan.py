@@ -138,13 +138,14 @@ def plan_waves(
     held: int = 0,
     sample: tuple[int, int] | None = None,
     counts: bool = False,
+    in_place: bool = False,
 ) -> SearchPlan:
     """The plan for a snowball, whose threads examine a block of columns each in all contexts of a wave.
 
     The parameters are those of `plan_draws`; `n_contexts` is the most contexts whose scores are kept together, and
     `n_laid_out` how many of them divide the rows at a time. `sample` is how many rows waves look at, where they do not
     look at all, and how many contexts divide those at a time; it is kept in memory where that leaves all threads.
-    `counts` is whether rows are counted, and not weighed.
+    `counts` is whether rows are counted, and not weighed; `in_place`, whether shadows are dealt where columns are read.
 
     Examples
     --------
@@ -159,7 +160,7 @@ def plan_waves(
     # A block of codes with the components of its columns, and 64 lanes of numbers for every row of a tile.
     width = min(block_width(n_rows), n_shadows)
     tile = (64 if counts else 4 * 64) * min(n_rows, _HEIGHT)
-    worker = (2 * n_rows + _COMPONENT_BYTES) * width + tile + 256 * n_classes
+    worker = ((1 if in_place else 2) * n_rows + _COMPONENT_BYTES) * width + tile + 256 * n_classes
     plan = SearchPlan(ledger, round_, worker, n_threads, held)
     if sample is not None:
         kept = plan._replace(ledger=ledger + sample[0] * n_columns, sample_kept=True)

@@ -99,6 +99,11 @@ class Examiner:
         self._width = block_width(store.n_rows)
         self.categories = store.kinds[self._ids] == Kind.CATEGORY
 
+    @property
+    def in_place(self) -> bool:
+        """Whether all rows count, and shadows are dealt without regard to groups and covariates."""
+        return isinstance(self.rows, slice) and not self._deal.in_pieces
+
     def codes(self, ranks: NDArray[np.signedinteger[Any]]) -> NDArray[np.uint8]:
         """The codes of some columns, for the rows that count."""
         codes = self._store.read(self._ids[ranks])

@@ -129,8 +129,9 @@ def _of_snowball(
     """
     started = time.perf_counter()
     few, more = (_tried(store, settings, seed, n_threads, n_runs) for n_runs in (1, _RUNS))
-    how: dict[str, Any] = {"n_threads": n_threads, "memory": memory, "held": held}
-    plan = planned(store.n_columns, settings, more.loop.whole.ground, more.n_sampled, **how)
+    examiner, ground, _ = more.loop.whole
+    how: dict[str, Any] = {"in_place": examiner.in_place, "n_threads": n_threads, "memory": memory, "held": held}
+    plan = planned(store.n_columns, settings, ground, more.n_sampled, **how)
     n = store.n_columns
     told = more.loop.told
     n_shadows, n_alone = np.maximum(shadow_counts(n, n), (told.n_shadows, told.n_alone)).tolist()

@@ -150,7 +150,17 @@ def prepare(
     least = smallest_chance(ground, groups)
     check_rows_suffice(least, ground, len(ids), settings.fdr, settings.level)
     n_sampled = None if sample is None else len(sample)
-    plan = planned(store.n_columns, settings, ground, n_sampled, n_threads=n_threads, memory=memory, held=held)
+    in_place = rows is None and groups is None and not len(given)
+    plan = planned(
+        store.n_columns,
+        settings,
+        ground,
+        n_sampled,
+        in_place=in_place,
+        n_threads=n_threads,
+        memory=memory,
+        held=held,
+    )
     ensure_compiled(*settings.kernels)
 
     def examining(
@@ -183,6 +193,7 @@ def planned(
     ground: Ground,
     n_sampled: int | None,
     *,
+    in_place: bool,
     n_threads: int,
     memory: int | None,
     held: int,
@@ -197,6 +208,8 @@ def planned(
         Of all rows.
     n_sampled
         How many of them waves look at; None for all.
+    in_place
+        Whether all rows count, and shadows are dealt without regard to groups and covariates.
     n_threads, memory, held
     """
     target = ground.target
@@ -212,6 +225,7 @@ def planned(
         held=held,
         sample=None if n_sampled is None else (n_sampled, n_laid_out(n_sampled, n_contexts)),
         counts=bool(target.kernel.classes and (target.kernel.weights == 1).all()),
+        in_place=in_place and n_sampled is not None,
     )
 
 
