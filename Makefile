@@ -3,6 +3,9 @@ PYTHON ?= python3
 BIN := .venv/bin
 FRESH := .venv/.filled
 
+SCALE := scale-million scale-subspace scale-ten-million scale-rows scale-rows-subspace scale-width scale-store \
+	scale-checkpoints scale-kills
+
 .PHONY: help demo test lint format bench bench-scale clean
 
 help:
@@ -47,7 +50,7 @@ bench: $(FRESH)
 
 bench-scale: $(FRESH)
 	@echo "==> running the benchmarks of scale (minutes, and gigabytes in benchmarks/scratch)"
-	@$(BIN)/python benchmarks/run.py scale-million scale-rows scale-rows-subspace scale-checkpoints scale-kills --results benchmarks/results/scale.jsonl
+	@$(BIN)/python benchmarks/run.py $(SCALE) --results benchmarks/results/scale.jsonl
 
 clean:
 	rm -rf .venv demo benchmarks/scratch .pytest_cache .mypy_cache .ruff_cache .hypothesis
