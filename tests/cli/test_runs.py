@@ -98,3 +98,10 @@ def test_a_run_that_another_fernwood_began(run: Any, store: Path) -> None:
     assert "; go on with that Fernwood, or start again\n" in refused.err
     assert run("status", "r").code == 0
     assert run("export", "r", "--to", "csv").code == 0
+
+
+def test_a_disk_too_full_for_a_run(run: Any, store: Path, tmp_path: Path) -> None:
+    full = run("select", store, "--out", "r", before=FULL.format(size=100))
+    assert full.code == 2
+    assert "the run's run.json cannot be written: File too large; mend that, or choose another place" in full.err
+    assert list(tmp_path.iterdir()) == []
