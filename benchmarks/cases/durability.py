@@ -22,6 +22,7 @@ _LONG = 60.0
 _MOST_LOST = 30.0
 _MOST_SHARE = 0.02
 _APART = 10.0
+_PAIRS = 2
 _SUBSPACE = ("--method", "subspace", "--q", "500", "--seed", str(_SEED), "--jobs", "2")
 _SNOWBALL = ("--goal", "minimal", "--memory", "512MB", "--seed", str(_SEED), "--jobs", "2")
 
@@ -147,7 +148,7 @@ def scale_checkpoints(bench: Bench) -> tuple[dict[str, Any], dict[str, bool]]:
         command = ("select", str(store), "--quiet", *options)
         run = bench.scratch / "checkpoints.run"
         without, beside = [], []
-        for _ in range(3):
+        for _ in range(_PAIRS):
             without.append(bench.fernwood(*command))
             beside.append(bench.fernwood(*command, "--out", str(run), "--force"))
             events = [json.loads(line) for line in (run / "events.jsonl").read_text().splitlines()]
@@ -157,7 +158,7 @@ def scale_checkpoints(bench: Bench) -> tuple[dict[str, Any], dict[str, bool]]:
             f"{name}_checkpoints": len(kept),
             f"{name}_checkpoint_bytes": max(event["bytes"] for event in kept),
             f"{name}_seconds_a_checkpoint": statistics.median(event["seconds"] for event in kept),
-            f"{name}_share_of_time_most": max(shares[-3:]),
+            f"{name}_share_of_time_most": max(shares[-_PAIRS:]),
             f"{name}_seconds": statistics.median(one.seconds for one in beside),
             f"{name}_seconds_without": statistics.median(one.seconds for one in without),
             f"{name}_cpu_ratio": sum(one.cpu_seconds for one in beside) / sum(one.cpu_seconds for one in without),
