@@ -31,6 +31,8 @@ class Kill(NamedTuple):
     """What a kill cost: seconds since the last checkpoint, or since the process began where it wrote none."""
 
     lost: float
+    searched: float
+    """The same without what it takes to start."""
     stage: str
 
 
@@ -75,6 +77,7 @@ def scale_kills(bench: Bench) -> tuple[dict[str, Any], dict[str, bool]]:
         "draws": draws,
         "seconds_lost_most": max(kill.lost for kill in kills),
         "seconds_lost_median": statistics.median(kill.lost for kill in kills),
+        "seconds_lost_searching_most": max(kill.searched for kill in kills),
         "kills_while_starting": sum(kill.stage == "" for kill in kills),
         "kills_while_searching": sum(kill.stage == "searching" for kill in kills),
         "kills_while_reducing": sum(kill.stage in ("reducing", "relating") for kill in kills),
@@ -123,7 +126,8 @@ def _cost(run: Path, began: float, ended: float) -> Kill:
     mine = _events(run, began)
     last = max((moment for event, moment in mine if event["event"] == "checkpoint"), default=0.0)
     stage = next((event["stage"] for event, _ in reversed(mine) if event["event"] == "progress"), "")
-    return Kill(ended - (last or began), stage)
+    searching_since = mine[0][1] if mine else ended
+    return Kill(ended - (last or began), ended - (last or searching_since), stage)
 
 
 def _events(run: Path, began: float) -> list[tuple[dict[str, Any], float]]:
