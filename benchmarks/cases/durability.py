@@ -22,6 +22,7 @@ _LONG = 60.0
 _MOST_LOST = 30.0
 _MOST_SHARE = 0.02
 _APART = 10.0
+_PAIRS = 2
 _SUBSPACE = ("--method", "subspace", "--q", "500", "--seed", str(_SEED), "--jobs", "2")
 _SNOWBALL = ("--goal", "minimal", "--memory", "512MB", "--seed", str(_SEED), "--jobs", "2")
 
@@ -30,6 +31,8 @@ class Kill(NamedTuple):
     """What a kill cost: seconds since the last checkpoint, or since the process began where it wrote none."""
 
     lost: float
+    searched: float
+    """The same without what it takes to start."""
     stage: str
 
 
@@ -74,6 +77,7 @@ def scale_kills(bench: Bench) -> tuple[dict[str, Any], dict[str, bool]]:
         "draws": draws,
         "seconds_lost_most": max(kill.lost for kill in kills),
         "seconds_lost_median": statistics.median(kill.lost for kill in kills),
+        "seconds_lost_searching_most": max(kill.searched for kill in kills),
         "kills_while_starting": sum(kill.stage == "" for kill in kills),
         "kills_while_searching": sum(kill.stage == "searching" for kill in kills),
         "kills_while_reducing": sum(kill.stage in ("reducing", "relating") for kill in kills),
@@ -122,7 +126,8 @@ def _cost(run: Path, began: float, ended: float) -> Kill:
     mine = _events(run, began)
     last = max((moment for event, moment in mine if event["event"] == "checkpoint"), default=0.0)
     stage = next((event["stage"] for event, _ in reversed(mine) if event["event"] == "progress"), "")
-    return Kill(ended - (last or began), stage)
+    searching_since = mine[0][1] if mine else ended
+    return Kill(ended - (last or began), ended - (last or searching_since), stage)
 
 
 def _events(run: Path, began: float) -> list[tuple[dict[str, Any], float]]:
@@ -147,7 +152,7 @@ def scale_checkpoints(bench: Bench) -> tuple[dict[str, Any], dict[str, bool]]:
         command = ("select", str(store), "--quiet", *options)
         run = bench.scratch / "checkpoints.run"
         without, beside = [], []
-        for _ in range(3):
+        for _ in range(_PAIRS):
             without.append(bench.fernwood(*command))
             beside.append(bench.fernwood(*command, "--out", str(run), "--force"))
             events = [json.loads(line) for line in (run / "events.jsonl").read_text().splitlines()]
@@ -157,7 +162,7 @@ def scale_checkpoints(bench: Bench) -> tuple[dict[str, Any], dict[str, bool]]:
             f"{name}_checkpoints": len(kept),
             f"{name}_checkpoint_bytes": max(event["bytes"] for event in kept),
             f"{name}_seconds_a_checkpoint": statistics.median(event["seconds"] for event in kept),
-            f"{name}_share_of_time_most": max(shares[-3:]),
+            f"{name}_share_of_time_most": max(shares[-_PAIRS:]),
             f"{name}_seconds": statistics.median(one.seconds for one in beside),
             f"{name}_seconds_without": statistics.median(one.seconds for one in without),
             f"{name}_cpu_ratio": sum(one.cpu_seconds for one in beside) / sum(one.cpu_seconds for one in without),

@@ -11,6 +11,7 @@ import io
 import os
 import secrets
 import shutil
+import time
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from typing import Self
 
 __all__ = ["FileReader", "FileWriter", "OpenDirectory", "appearing_directory", "locked", "remove_tree", "replaced_file"]
+
+_BETWEEN_TRIES = 0.02
 
 
 class OpenDirectory:
@@ -206,18 +209,29 @@ def replaced_file(path: Path) -> Iterator[FileWriter]:
 
 
 @contextmanager
-def locked(directory: Path) -> Iterator[bool]:
-    """Whether this process alone works in a directory, while the block runs; the lock goes when the process does."""
+def locked(directory: Path, *, tries: int = 1) -> Iterator[bool]:
+    """Whether this process alone works in a directory, while the block runs; the lock goes when the process does.
+
+    Who wants to work there should try more than once: one that only looks holds the lock for an instant.
+    """
     lock = os.open(directory, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            yield False
-        else:
-            yield True
+        alone = _taken(lock)
+        while not alone and tries > 1:
+            time.sleep(_BETWEEN_TRIES)
+            tries -= 1
+            alone = _taken(lock)
+        yield alone
     finally:
         os.close(lock)
+
+
+def _taken(lock: int) -> bool:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def _locked_sibling(path: Path) -> tuple[Path, int]:

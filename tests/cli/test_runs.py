@@ -12,6 +12,7 @@ import pytest
 
 import fernwood
 from fernwood.kernels.ready import ensure_compiled
+from fernwood.run.standing import standing
 
 # A signal comes when the first step is done.
 SIGNAL = """
@@ -61,7 +62,7 @@ def test_every_method_stops_on_a_signal_and_goes_on(run: Any, store: Path, tmp_p
     assert "; go on with: fernwood resume r\n" in stopped.err
     assert "confirmed and" in stopped.out  # the best answer so far
     early = pq.read_table(tmp_path / "r" / "decisions.parquet")
-    assert "r: stopped before its end" in run("status", "r").out
+    assert standing(tmp_path / "r").state == "stopped"
     assert run("resume", "r", "--quiet").code == 0
     assert run("select", store, "--out", "whole", "--quiet", *options).code == 0
     late, whole = (pq.read_table(tmp_path / name / "decisions.parquet") for name in ("r", "whole"))
@@ -98,3 +99,10 @@ def test_a_run_that_another_fernwood_began(run: Any, store: Path) -> None:
     assert "; go on with that Fernwood, or start again\n" in refused.err
     assert run("status", "r").code == 0
     assert run("export", "r", "--to", "csv").code == 0
+
+
+def test_a_disk_too_full_for_a_run(run: Any, store: Path, tmp_path: Path) -> None:
+    full = run("select", store, "--out", "r", before=FULL.format(size=100))
+    assert full.code == 2
+    assert "the run's run.json cannot be written: File too large; mend that, or choose another place" in full.err
+    assert list(tmp_path.iterdir()) == []

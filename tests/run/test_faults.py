@@ -8,6 +8,7 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -21,10 +22,12 @@ import pytest
 import fernwood
 from fernwood.cli.searching import _save
 from fernwood.errors import ParameterError, StoreError
+from fernwood.files import locked
 from fernwood.result import load_result
 from fernwood.run import driving
 from fernwood.run.directory import BEFORE_NAME, CHECKPOINT_NAME, RunDirectory, RunManifest
 from fernwood.run.events import EVENTS_NAME, EventLog
+from fernwood.run.standing import standing
 from fernwood.search.methods import select
 from fernwood.search.selection import Selection
 from fernwood.search.settings import SubspaceSettings
@@ -291,3 +294,12 @@ def test_the_process_that_has_the_run_is_named(tmp_path: Path) -> None:
             log.say("progress")
         with pytest.raises(StoreError, match=rf"stop it: process {os.getpid()}$"):  # its host was said long ago
             run.working().__enter__()
+
+
+def test_one_that_only_looks_keeps_nobody_from_working(tmp_path: Path) -> None:
+    run = RunDirectory.of_memory(tmp_path / "run", RunManifest("subspace", {}, 0, "f00d", ""))
+    looking = locked(run.path)
+    assert looking.__enter__()
+    threading.Timer(0.03, lambda: looking.__exit__(None, None, None)).start()
+    with run.working():
+        assert standing(run.path).state == "working"

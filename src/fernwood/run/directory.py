@@ -41,6 +41,7 @@ MANIFEST_NAME, STORE_NAME = "run.json", "table.fern"
 CHECKPOINT_NAME, BEFORE_NAME = "checkpoint.npz", "checkpoint-before.npz"
 _FORMAT, _VERSION = "fernwood run", 1
 _SEAL, _STORE_MARK = "run", "store"
+_TRIES = 5
 _ALIKE = 2
 """Parts of the version that must be equal for two Fernwoods to go on with each other's runs."""
 _DAMAGE = (
@@ -158,8 +159,14 @@ class RunDirectory:
     @staticmethod
     def write_manifest(directory: Path, manifest: RunManifest) -> None:
         """Say what the run is."""
-        with replaced_file(directory / MANIFEST_NAME) as file:
-            file.write(seal({"format": _FORMAT, "version": _VERSION, **asdict(manifest)}))
+        try:
+            with replaced_file(directory / MANIFEST_NAME) as file:
+                file.write(seal({"format": _FORMAT, "version": _VERSION, **asdict(manifest)}))
+        except OSError as error:
+            raise StoreError(
+                f"the run's {MANIFEST_NAME} cannot be written: {error.strerror or error}; mend that, or choose another "
+                "place"
+            ) from error
 
     @classmethod
     def open(cls, path: Path) -> RunDirectory:
@@ -210,7 +217,7 @@ class RunDirectory:
     @contextmanager
     def working(self, store: Store | None = None) -> Iterator[None]:
         """Hold the run for this process, and keep an eye on its store; warn where it began under other versions."""
-        with locked(self.path) as alone:
+        with locked(self.path, tries=_TRIES) as alone:
             if not alone:
                 raise StoreError(
                     f"another process works on the run {shown(self.path.name)}; wait for it, or stop it"

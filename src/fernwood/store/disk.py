@@ -202,7 +202,7 @@ class DiskStore(Store):
         """Sizes and times of its files; one that is gone is left out, since reading it says so."""
         found: dict[str, list[int]] = {}
         for record in self.manifest.files:
-            with suppress(FileNotFoundError):
+            with suppress(OSError):
                 found[record.name] = list(self._directory.size_and_time(record.name))
         return found
 
