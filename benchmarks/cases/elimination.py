@@ -70,17 +70,18 @@ _LESS = {
 
 
 def elim_set(bench: Bench, name: str, learner: str) -> Outcome:
-    """A data set of the paper, by the protocol of its section 7.3; halving is held to the row of the same r_max."""
+    """A data set of the paper, by the protocol of its section 7.3; all searches are held to the row of the same r_max."""
     paper = printed(name, learner)
     divided = name in ("dna", "optdigits", "monks")
     n_runs, versions = _LESS.get((name, learner), (5 if divided else 10, ()))
     if not versions:
-        versions = (*(version for version in paper if version != "all"), f"h{R_MAX[name][-1]}", "filter")
+        early = (f"e{r_max}" for r_max in R_MAX[name])
+        versions = (*(version for version in paper if version != "all"), *early, f"h{R_MAX[name][-1]}", "filter")
     told = bench.script("elimination_sets.py", name, learner, str(n_runs), *versions)
     figures = {"minutes": told.seconds / 60, **json.loads(told.output)}
     bars = {}
     for version in versions:
-        row = paper.get(version if version[0] != "h" else f"r{version[1:]}")
+        row = paper.get(version if version[0] not in "he" else f"r{version[1:]}")
         if row is None:
             continue
         bars[f"{version}: error ≤ the paper's + its deviation"] = (
