@@ -62,10 +62,11 @@ def elim_unknown(bench: Bench, search: str) -> Outcome:
 # Where all versions on all folds would take hours: how many runs, and which versions.
 _LESS = {
     ("ads", "bayes"): (10, ("r100", "h100")),
-    ("ads", "tree"): (10, ("r100", "h100")),
-    ("mfeat", "tree"): (1, ("r50", "h50")),
-    ("led", "tree"): (3, ("r25", "h25")),
-    ("optdigits", "tree"): (1, ("r25", "h25")),
+    ("ads", "tree"): (1, ("e100", "h100")),
+    ("mfeat", "tree"): (1, ("r50", "e50", "h50")),
+    ("dna", "tree"): (2, ("r50", "e50", "k1", "h180", "filter")),
+    ("led", "tree"): (3, ("r25", "e25", "h25")),
+    ("optdigits", "tree"): (1, ("r25", "e25", "h25")),
 }
 
 
