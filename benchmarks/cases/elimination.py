@@ -71,7 +71,7 @@ _LESS = {
 
 
 def elim_set(bench: Bench, name: str, learner: str) -> Outcome:
-    """A data set of the paper, by the protocol of its section 7.3; all searches are held to the row of the same r_max."""
+    """A data set of the paper, by the protocol of its section 7.3; every search is held to the row of its r_max."""
     paper = printed(name, learner)
     divided = name in ("dna", "optdigits", "monks")
     n_runs, versions = _LESS.get((name, learner), (5 if divided else 10, ()))

@@ -84,7 +84,7 @@ def test_the_early_ending_is_as_the_text_reads(seed: int, r_max: int) -> None:
     state = searched(errors, seed, search="binary-early", r_max=r_max)
     errors.calls.clear()
     harmless = lambda left: errors(np.array(sorted(left))) == 0  # noqa: E731
-    left, calls = reference.unknown_early(40, 2, r_max, COSTS["linear"], draw_of(seed), harmless)
+    left, calls = reference.unknown(40, 2, r_max, COSTS["linear"], draw_of(seed), harmless, early=True)
     assert np.flatnonzero(state.left).tolist() == left
     assert state.n_calls == calls
 
