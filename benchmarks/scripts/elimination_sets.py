@@ -1,7 +1,8 @@
 """Elimination on a data set of the paper: elimination_sets.py SET LEARNER N_RUNS VERSION [VERSION ...].
 
-LEARNER is `bayes` or `tree`; a VERSION is `r` and the value of r_max (the paper's search for r), `k1` (one column at a
-time), `h` and the value of r_max (halving of suspected groups), or `filter`. Section 7.3 of Stracuzzi and Utgoff
+LEARNER is `bayes` or `tree`; a VERSION is `r` and the value of r_max (the paper's search for r), `e` and it (the same
+with the early ending), `k1` (one column at a time), `h` and the value of r_max (halving of suspected groups), or
+`filter`. Section 7.3 of Stracuzzi and Utgoff
 (2004): inner cross-validation on five folds; ten outer folds, of which N_RUNS are made, or as many runs on the given
 split, with other seeds. Prints JSON: means over the runs, errors in percent.
 """
@@ -44,7 +45,7 @@ def settings_of(version: str) -> EliminationSettings:
     common = {"estimator": learner, "tolerance": TOLERANCE, "cost": cost}
     if version == "k1":
         return EliminationSettings(**common, step=1)
-    search = {"r": "binary", "h": "halving"}[version[0]]
+    search = {"r": "binary", "e": "binary-early", "h": "halving"}[version[0]]
     return EliminationSettings(**common, r_max=int(version[1:]), search=search)
 
 

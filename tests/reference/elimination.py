@@ -7,7 +7,7 @@ when r_min and r_max have met and c1 E⁻ selections in a row have failed.
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import comb, inf
+from math import comb, floor, inf
 
 Draw = Callable[[list[int], int, int], list[int]]
 Harmless = Callable[[set[int]], bool]
@@ -44,12 +44,24 @@ def known(n: int, r: int, cost: Callable[[int], float], draw: Draw, harmless: Ha
 
 
 def unknown(
-    n: int, r_min: int, r_max: int, cost: Callable[[int], float], draw: Draw, harmless: Harmless
+    n: int,
+    r_min: int,
+    r_max: int,
+    cost: Callable[[int], float],
+    draw: Draw,
+    harmless: Harmless,
+    *,
+    early: bool = False,
 ) -> tuple[list[int], int]:
-    """Table 3 with c1 = 3 and c2 = 0.3; where r would be all columns, columns go one at a time."""
+    """Table 3 with c1 = 3 and c2 = 0.3; where r would be all columns, columns go one at a time.
+
+    Early, it is as the text around it reads: it ends when the bounds have met and more than c1 E⁻ selections failed.
+    Bounds then move when a count is exceeded, r is rounded up, E⁻ is a whole number, and the line "r ≤ r_min" is about
+    the number of columns left.
+    """
     tables: dict[int, dict[int, int]] = {}
     fewest, left, calls = r_min, list(range(n)), 1
-    r = (r_max + r_min) // 2
+    r = (r_max + r_min + early) // 2
     success = fail = 0
     while len(left) > fewest:
         now = min(r, len(left) - 1)
@@ -64,16 +76,25 @@ def unknown(
             success, fail = success + 1, 0
         else:
             success, fail = 0, fail + 1
-        if r <= r_min or len(left) <= r_min:
+        if early:
+            expected = floor(expected)
+            over = r_min == r_max and fail > 3 * expected
+            all_equal = len(left) < r_min
+            raised, lowered = fail > 3 * expected, success > 0.3 * (r - expected)
+        else:
+            all_equal = r <= r_min or len(left) <= r_min
+            over = all_equal and fail >= 3 * (len(left) - 1)
+            raised, lowered = fail >= 3 * expected, success >= 0.3 * (r - expected)
+        if over:
+            break
+        if all_equal:
             r = r_min = r_max = len(left)
-            if fail >= 3 * (len(left) - 1):
-                break
-        elif fail >= 3 * expected:
+        elif raised:
             r_min = r
-            r = (r_max + r_min) // 2
+            r = (r_max + r_min + early) // 2
             success = fail = 0
-        elif success and success >= 0.3 * (r - expected):
+        elif success and lowered:
             r_max = r
-            r = (r_max + r_min) // 2
+            r = (r_max + r_min + early) // 2
             success = fail = 0
     return left, calls

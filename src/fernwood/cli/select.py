@@ -27,7 +27,7 @@ _GOALS = Literal["all-relevant", "minimal"]
 _LEARNERS = Literal["extra", "cart", "random", "ferns"]
 _RULES = Literal["shadow", "mirror", "probe", "importance", "max-shadow"]
 _BASELINES = Literal["best", "last"]
-_SEARCHES = Literal["halving", "binary"]
+_SEARCHES = Literal["halving", "binary", "binary-early"]
 _IMPORTANCES = Literal["impurity", "out-of-sample", "permutation"]
 
 _MEMORY = typer.Option(help="The most memory the process may take, such as 512MB.")
@@ -185,7 +185,8 @@ def select_command(
     cv: Annotated[int | None, _about_elimination("Folds that a selection is tried on; 5 by default.")] = None,
     scoring: Annotated[str | None, _about_elimination("A score of scikit-learn, such as roc_auc.")] = None,
     search: Annotated[
-        _SEARCHES | None, _about_elimination("Learn from failures (halving), or the paper's search for r (binary).")
+        _SEARCHES | None,
+        _about_elimination("Learn from failures (halving), or the paper's search for r (binary, binary-early)."),
     ] = None,
     holdout: Annotated[
         float | None, _about_elimination("A share of the rows on which the best selection is chosen.")

@@ -173,7 +173,7 @@ def _try_ratios(fast, rows, ends, work, state):
         if gains[i] == -np.inf or gains[i] * n_offered < total or ratios[i] < best:
             continue
         equal = equal + 1 if ratios[i] == best else 1
-        if equal > 1 and next_bounded(state, equal) > 0:
+        if equal > 1 and (fast[2].first == 1 or next_bounded(state, equal) > 0):
             continue
         best, chosen = ratios[i], np.int64(drawn[i])
     split.what[0], split.gain[0] = -1, -np.inf

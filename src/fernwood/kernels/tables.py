@@ -48,7 +48,10 @@ class Table(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """How a tree grows; see `fernwood.learner.settings`. A `max_depth` of −1 is none; `categories` is their kind."""
+    """How a tree grows; see `fernwood.learner.settings`. A `max_depth` of −1 is none; `categories` is their kind.
+
+    Among equal gain ratios, each column has equal chance; where `first` is 1, the first that is looked at wins.
+    """
 
     rule: int
     max_features: int
@@ -57,6 +60,7 @@ class Rules(NamedTuple):
     min_split: int
     criterion: int
     categories: int
+    first: int = 0
 
 
 @njit(nogil=True, cache=True)

@@ -61,6 +61,9 @@ def fast_errors(evaluation: Evaluation) -> SubsetErrors | None:
 class _Terms(Protocol):
     """What the columns say about the rows of one split, by a fitted naive Bayes."""
 
+    never: float
+    """Minus this stands for minus infinity: no sum of other terms is as low. Infinite where no term is infinite."""
+
     def __init__(self, model: Any, train: NDArray[Any], test: NDArray[Any]) -> None: ...
 
     def prior(self) -> NDArray[np.float64]:
@@ -78,6 +81,8 @@ class _Terms(Protocol):
 
 class _Normal:
     """Terms of `GaussianNB`, whose variances grow by a share of the largest among the columns of a subset."""
+
+    never = np.inf
 
     def __init__(self, model: Any, train: NDArray[Any], test: NDArray[Any]) -> None:
         self._prior = np.log(model.class_prior_)
@@ -111,6 +116,8 @@ class _Normal:
 class _Bits:
     """Terms of `BernoulliNB`."""
 
+    never = np.inf
+
     def __init__(self, model: Any, train: NDArray[Any], test: NDArray[Any]) -> None:  # noqa: ARG002
         self._prior = model.class_log_prior_
         self._set = model.feature_log_prob_.T[:, None, :]
@@ -132,14 +139,19 @@ class _Bits:
 
 
 class _Categories:
-    """Terms of `CategoricalNB`."""
+    """Terms of `CategoricalNB`; without smoothing a class is impossible where it never had a value."""
 
     def __init__(self, model: Any, train: NDArray[Any], test: NDArray[Any]) -> None:  # noqa: ARG002
         codes = test.T.astype(np.int64)
         if (codes < 0).any() or (codes.max(axis=1) >= model.n_categories_).any():
             raise ValueError("a category of the rows that are scored is none of those that were fitted")
         self._prior = model.class_log_prior_
-        self._said = [np.ascontiguousarray(said.T) for said in model.feature_log_prob_]
+        logs = [np.ascontiguousarray(said.T) for said in model.feature_log_prob_]
+        if any(np.isnan(said).any() for said in logs):
+            raise ValueError("a class has no rows")
+        lowest = sum(float(-said.min(initial=0, where=np.isfinite(said))) for said in logs)
+        self.never = 2.0 ** np.ceil(np.log2(lowest + 1))  # a power of two is on every grid
+        self._said = [np.maximum(said, -self.never) for said in logs]
         self._codes = codes
 
     def prior(self) -> NDArray[np.float64]:
@@ -210,8 +222,7 @@ class _SummedErrors:
         ]
         self._last = wanted, sums
         return self._evaluation.error(
-            np.mean((said.scores + np.rint(side.terms.prior() * said.fine)).argmax(axis=1) == side.labels)
-            for side, said in zip(self._sides, sums, strict=True)
+            np.mean(_predicted(side.terms, said) == side.labels) for side, said in zip(self._sides, sums, strict=True)
         )
 
     def _sums(self, side: _Side, wanted: NDArray[np.bool_], last: tuple[NDArray[np.bool_], _Sums] | None) -> _Sums:
@@ -230,6 +241,12 @@ class _SummedErrors:
                 terms = side.terms(places[first : first + side.block], shared)
                 scores += sign * np.rint(terms * sums.fine).sum(axis=0)
         return sums._replace(scores=scores)
+
+
+def _predicted(terms: _Terms, sums: _Sums) -> NDArray[np.int64]:
+    """The place of the best class of every row; of equal ones, all being impossible for instance, the first."""
+    scores = sums.scores + np.rint(terms.prior() * sums.fine)
+    return np.asarray(np.where(sums.scores <= -terms.never * sums.fine, -np.inf, scores).argmax(axis=1))
 
 
 def _fineness(terms: _Terms, shared: float) -> float:

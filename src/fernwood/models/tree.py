@@ -15,7 +15,7 @@ from fernwood.estimator import TableEstimator, class_labels, fit_store, new_tabl
 from fernwood.kernels.ready import ensure_compiled
 from fernwood.learner.settings import TreeSettings
 from fernwood.learner.target import store_target
-from fernwood.learner.trees import grow, predict_shares
+from fernwood.learner.trees import grow_on, lay_out, predict_shares
 from fernwood.sources.base import Kind
 from fernwood.store.encode import Coding
 from fernwood.subspace.candidates import candidates
@@ -52,7 +52,8 @@ class GainRatioTreeClassifier(ClassifierMixin, TableEstimator):  # type: ignore[
     memory : int or str, optional
         What making a store of `X` may take; see `fernwood.ingest`.
     random_state : int, NumPy generator or None
-        Among equal splits, each has equal chance.
+        Among equal splits of a column, each has equal chance. Among equal columns the first in the order of their
+        checksums wins, so that a column that no split used can go and the tree stays.
 
     Attributes
     ----------
@@ -184,7 +185,9 @@ class _Soil(NamedTuple):
             codes, kinds = codes[places], kinds[places]
         if not len(places):  # nothing to split on: a leaf
             codes, kinds = np.zeros((1, self.store.n_rows), np.uint8), np.zeros(1, np.uint8)
-        grown = grow(codes, self.target, self.settings, state=seeds.state(self.seed, _TREE), kinds=kinds)
+        ground = lay_out(codes, self.target, self.settings, kinds)
+        # The order of columns is that of their checksums: a column that no split used can go, and the tree stays.
+        grown = grow_on(ground._replace(rules=ground.rules._replace(first=1)), seeds.state(self.seed, _TREE))
         classes = self.target.classes.astype(np.int32)
         inner = grown.column >= 0
         column = np.where(inner, np.append(places, 0)[grown.column], -1).astype(np.int32)

@@ -18,7 +18,7 @@ from fernwood.search.checkpoints import check_like, whole_number
 from fernwood.search.halving import Halving
 from fernwood.search.learners import check_kept, check_learner
 from fernwood.search.plain import plain_text, plain_value
-from fernwood.search.removals import KnownNumber, Tried, UnknownNumber
+from fernwood.search.removals import EarlyEnding, KnownNumber, Tried, UnknownNumber
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["Baseline", "EliminationLoop", "EliminationSettings", "EliminationState", "Trace"]
 
 Memory = TypeVar("Memory")
-SearchName = Literal["halving", "binary"]
+SearchName = Literal["halving", "binary", "binary-early"]
 Baseline = Literal["best", "last"]
 
 _COSTS = ("constant", "linear", "quadratic")
@@ -63,7 +63,8 @@ class EliminationSettings:
     step
         Columns in every removal; None lets the search choose.
     search
-        `binary` is the paper's search for r; `halving` learns from failures. None is `halving`, but the paper's
+        `binary` is the paper's search for r, which ends one column at a time; `binary-early` ends once its bounds have
+        met, with fewer calls and more columns; `halving` learns from failures. None is `halving`, but the paper's
         algorithm where `n_relevant` or `step` is given.
     candidates
         Removals that are tried at once; the best is accepted.
@@ -112,8 +113,10 @@ class EliminationSettings:
         one_of("baseline", self.baseline, get_args(Baseline))
         if self.search is not None:
             one_of("search", self.search, get_args(SearchName))
-        if self.search == "halving" and self.step is not None:
-            raise ParameterError(f"step is {self.step} and search 'halving', which chooses by itself; give one of them")
+        if self.search in ("halving", "binary-early") and self.step is not None:
+            raise ParameterError(
+                f"step is {self.step} and search {self.search!r}, which chooses by itself; give one of them"
+            )
         self._check_cost()
         held = self.holdout
         if isinstance(held, (int, float, np.number)) and (is_integer(held) or not 0 < held < 1):
@@ -144,11 +147,12 @@ class EliminationSettings:
         self.checked_for(n_columns)
         fewest = min(self.r_min if self.n_relevant is None else self.n_relevant, n_columns)
         r_max = n_columns if self.r_max is None else min(self.r_max, n_columns)
-        if self.step is not None or self.search == "binary" or (self.n_relevant is not None and not self.search):
+        if self.step is not None or (self.search != "halving" and (self.search or self.n_relevant is not None)):
             common = (n_columns, seed, self.cost, fewest, self.candidates, self.step)
             if self.n_relevant is not None:
                 return KnownNumber(*common)
-            return UnknownNumber(*common, r_max=max(r_max, fewest), c1=self.c1, c2=self.c2)
+            unknown = EarlyEnding if self.search == "binary-early" else UnknownNumber
+            return unknown(*common, r_max=max(r_max, fewest), c1=self.c1, c2=self.c2)
         if self.n_relevant is not None:
             r_max = self.n_relevant
         return Halving(n_columns, seed, fewest, r_max, candidates=self.candidates)

@@ -64,7 +64,10 @@ class EliminationTrace:
         error = np.array(self._columns["error"])
         accepted = np.array(self._columns["accepted"], bool)
         axes.plot(call[~accepted], error[~accepted], ".", color="0.7", label="not accepted")
-        axes.step(call[accepted], error[accepted], where="post", color="C0", label="error")
+        # A line stays where it is after the last accepted call, as long as calls were made.
+        kept = np.append(np.flatnonzero(accepted), np.flatnonzero(accepted)[-1:])
+        calls = np.append(call[accepted], call[-1:])
+        axes.step(calls, error[kept], where="post", color="C0", label="error")
         held = np.array(self._columns["held_out"], float)
         if not np.isnan(held).all():
             axes.plot(call[~np.isnan(held)], held[~np.isnan(held)], ":", color="C2", label="error on rows held out")
@@ -72,8 +75,8 @@ class EliminationTrace:
         axes.set_ylabel("error")
         beside = axes.twinx()
         beside.step(
-            call[accepted],
-            np.array(self._columns["columns"])[accepted],
+            calls,
+            np.array(self._columns["columns"])[kept],
             where="post",
             color="C1",
             label="columns left",

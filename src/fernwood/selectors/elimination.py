@@ -60,8 +60,9 @@ class EliminationSelector(LearnerSelector):
         with ``neg_``.
     step : int, optional
         Columns in every removal, such as 1, with the paper's rule for stopping.
-    search : {"halving", "binary"}, optional
-        `binary` is the paper's. `halving` learns from failures: of a removal that failed one half is tried, and so on,
+    search : {"halving", "binary", "binary-early"}, optional
+        `binary` is the paper's, and `binary-early` too, which ends once it has settled on a number: after fewer calls,
+        with more columns. `halving` learns from failures: of a removal that failed one half is tried, and so on,
         and columns that failed are tried last; it needs half the calls. None is `halving`, or the paper's algorithm
         where `n_relevant` or `step` is given.
     candidates : int
