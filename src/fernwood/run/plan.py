@@ -13,7 +13,7 @@ _LEDGER_BYTES, _WAVE_LEDGER_BYTES = 200, 65
 """For every column of the table: kinds, checksums, order, the evidence twice over, and what deciding takes."""
 _ROW_BYTES = 400
 """For every row in a worker: its target, its place in the tree that grows, and the nodes of that tree."""
-_SPARE_BYTES = 20 * 10**6
+_SPARE_BYTES = 10 * 10**6
 """For what is not counted: interpreter objects, thread stacks, buffers of reads, what Arrow keeps of records."""
 
 
@@ -25,8 +25,8 @@ _MOST_COLUMNS = 2048
 _HEIGHT, _TARGET_BYTES = 65_536, 40
 """Rows that are laid out together in lanes; of more than that, what target and weights take for every row."""
 _PATCH_BLOCK_BYTES = 2**22
-_COMPONENT_BYTES = 9000
-"""For every column of a block: what its codes stand for, how often they occur, and its scores."""
+_COMPONENT_BYTES, _TABLE_BYTES = 4500, 5 * 10**6
+"""For every column of a block: how often its codes occur, and its scores; and what codes stand for, in any case."""
 _FEWEST_SHADOWS, _MOST_SHADOWS = 1000, 20_000
 
 
@@ -160,7 +160,7 @@ def plan_waves(
     # A block of codes with the components of its columns, and 64 lanes of numbers for every row of a tile.
     width = min(block_width(n_rows), n_shadows)
     tile = (64 if counts else 4 * 64) * min(n_rows, _HEIGHT)
-    worker = ((1 if in_place else 2) * n_rows + _COMPONENT_BYTES) * width + tile + 256 * n_classes
+    worker = ((1 if in_place else 2) * n_rows + _COMPONENT_BYTES) * width + _TABLE_BYTES + tile + 256 * n_classes
     plan = SearchPlan(ledger, round_, worker, n_threads, held)
     if sample is not None:
         kept = plan._replace(ledger=ledger + sample[0] * n_columns, sample_kept=True)

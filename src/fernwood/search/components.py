@@ -19,6 +19,8 @@ __all__ = ["Components", "frequent", "pair_counts"]
 
 _MOST_KEPT = 4096
 _MARKS_AT_ONCE = 2**18
+_COLUMNS_AT_ONCE, _PAIRS_AT_ONCE = 256, 1024
+"""Columns, and pairs of components, that are worked out together: 254 categories have 127 pairs of 2.5 kB each."""
 _UNMARKED = np.uint64(0)
 
 
@@ -90,18 +92,30 @@ class Components:
             leading = 1 + categories[known].astype(np.int64)
             _add(codes, known, kept[known].astype(np.int64), leading, self._kept, contexts, out)
         rest = np.flatnonzero(kept < 0)
-        if not len(rest):
-            return
-        amounts = self.amounts(codes if len(rest) == len(codes) else codes[rest])
+        for first in range(0, len(rest), _COLUMNS_AT_ONCE):
+            self._add_scores_of_others(codes, categories, rest[first : first + _COLUMNS_AT_ONCE], contexts, out)
+
+    def _add_scores_of_others(
+        self,
+        codes: NDArray[np.uint8],
+        categories: NDArray[np.bool_],
+        rest: NDArray[np.int64],
+        contexts: Contexts,
+        out: NDArray[np.float32],
+    ) -> None:
+        """Add the scores of columns whose components are not kept."""
+        amounts = self.amounts(codes[rest])
         counts = pair_counts(amounts, categories[rest])
         owner = np.repeat(np.arange(len(rest)), counts)
         part = np.arange(len(owner)) - np.repeat(np.cumsum(counts) - counts, counts)
         last = np.cumsum(counts) - 1
         part[last[amounts[:, MISSING] > 0]] = -1
-        tables = _tables(amounts, categories[rest], owner, part)
         # The rank of a number leads, not how it bends; all contrasts of categories do; marks of missing values do not.
         leading = np.where(part < 0, 0, np.where(categories[rest][owner], 2, 1))
-        _add(codes, rest[owner], np.arange(len(owner)), leading, tables, contexts, out)
+        for first in range(0, len(owner), _PAIRS_AT_ONCE):
+            some = slice(first, first + _PAIRS_AT_ONCE)
+            tables = _tables(amounts, categories[rest], owner[some], part[some])
+            _add(codes, rest[owner[some]], np.arange(len(owner[some])), leading[some], tables, contexts, out)
 
 
 def frequent(marks: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int16]]:

@@ -137,8 +137,8 @@ class Examiner:
         def look(ranks: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.uint64]]:
             codes = self.codes(ranks)
             amounts, categories = self._components.amounts(codes), self.categories[ranks]
-            share = amounts / amounts.sum(axis=1, keepdims=True)
-            spread = np.minimum(np.rint(np.log2(1 / (share**2).sum(axis=1))), _EVEN_ENOUGH)
+            evenness = amounts.sum(axis=1) ** 2 / np.einsum("ij,ij->i", amounts, amounts)
+            spread = np.minimum(np.rint(np.log2(evenness)), _EVEN_ENOUGH)
             kind = np.asarray(np.rint(4 * np.log2(pair_counts(amounts, categories))) * 16 + spread, np.int64)
             if self._deal.in_pieces:
                 kind += _KINDS_APART * self._tied(codes, amounts, categories)
