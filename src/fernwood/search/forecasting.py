@@ -145,7 +145,10 @@ def _of_snowball(
     on_all_rows = a_wave * more.loop.n_on_all_rows * work.idle / settings.n_contexts / work.wave * more.times_rows
     begun = survey + alone + on_all_rows
     usual = begun + _USUAL_WAVES * a_wave + settings.n_idle * idle + confirming
-    most = begun + settings.max_waves * a_wave + work.rounds * confirming
+    exploring = a_wave * more.loop.most_exploring(n) / work.wave
+    most = begun + settings.max_waves * a_wave + exploring + work.rounds * confirming
+    if settings.max_contexts != "auto":
+        usual += exploring
     rounds = (
         f"a wave {_shown_seconds(a_wave[0])}; usually {_USUAL_WAVES} of them bring columns and {settings.n_idle} none, "
         f"{settings.max_waves} at most"

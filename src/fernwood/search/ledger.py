@@ -6,10 +6,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from fernwood.learner.contexts import used_in
 from fernwood.relevance.shadows import combined
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from fernwood.learner.contexts import Ferns
+    from fernwood.search.evidence import Awake, ContextEvidence
 
 __all__ = ["SnowballState"]
 
@@ -69,6 +73,25 @@ class SnowballState(NamedTuple):
     def forgotten(self) -> SnowballState:
         """The state before any context."""
         return self._replace(**{name: np.zeros_like(getattr(self, name)) for name in _LEDGERS})
+
+    def hear(self, told: ContextEvidence, ferns: Ferns, carried: NDArray[np.int64], awake: Awake) -> None:
+        """Add to the ledgers, which must be `opened`, what contexts tell of those awake.
+
+        Parameters
+        ----------
+        told : says what contexts tell
+        ferns : the contexts, drawn from the columns `carried`
+        carried : ranks
+        awake : who is examined
+        """
+        used = used_in(ferns.uses, carried)
+        told.add_sums(ferns.contexts, used, awake, self.ledger, self.ledger_null)
+        n_contexts = len(ferns.uses)
+        np.add(self.contexts, n_contexts, out=self.contexts, where=awake.columns)
+        np.add(self.contexts_null, n_contexts, out=self.contexts_null, where=awake.shadows)
+        for rank, contexts in used.items():
+            if awake.columns[rank]:
+                self.contexts[rank] -= len(contexts)
 
     def opened(self) -> SnowballState:
         """A state whose ledgers may be written to."""

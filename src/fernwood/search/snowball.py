@@ -306,7 +306,7 @@ class Snowball:
             if leg:
                 awake = self._racing(state)
             for ferns, _ in self._ferns(rng, carried, n_contexts, self._part):
-                self._hear(state, ferns, carried, awake, self._part)
+                state.hear(self._part.told, ferns, carried, awake)
                 del ferns  # before the next are laid out
         return self._judged(state._replace(step=state.step + np.array([1, 0, 0, 0])))
 
@@ -338,17 +338,6 @@ class Snowball:
             codes = look.examiner.codes(some) if codes is None else codes
             yield draw_ferns(rng, codes, look.examiner.categories[some], look.ground, n), some
 
-    def _hear(self, state: SnowballState, ferns: Ferns, carried: NDArray[np.int64], awake: Awake, look: Look) -> None:
-        """Add to the ledgers what contexts tell of those awake."""
-        used = used_in(ferns.uses, carried)
-        look.told.add_sums(ferns.contexts, used, awake, state.ledger, state.ledger_null)
-        n_contexts = len(ferns.uses)
-        np.add(state.contexts, n_contexts, out=state.contexts, where=awake.columns)
-        np.add(state.contexts_null, n_contexts, out=state.contexts_null, where=awake.shadows)
-        for rank, contexts in used.items():
-            if awake.columns[rank]:
-                state.contexts[rank] -= len(contexts)
-
     def _judged(self, state: SnowballState) -> SnowballState:
         """The state with p of the columns that are not found yet."""
         chance = state.chance.copy()
@@ -377,11 +366,14 @@ class Snowball:
 
     def _n_exploring(self, state: SnowballState) -> int:
         """How many contexts of random columns there are to be, as things stand."""
+        enough = self._settings.max_contexts == "auto" and len(state.found) >= _FEW
+        return 0 if enough else self.most_exploring(self._n_columns)
+
+    def most_exploring(self, n_columns: int) -> int:
+        """How many contexts of random columns there are where hardly any of so many columns is found."""
         if self._settings.max_contexts != "auto":
             return int(self._settings.max_contexts)
-        if len(state.found) >= _FEW:
-            return 0
-        return min(_EXPLORED_TIMES * -(-self._n_columns // self._exploring_depth), _MOST_EXPLORED)
+        return min(_EXPLORED_TIMES * -(-n_columns // self._exploring_depth), _MOST_EXPLORED)
 
     @property
     def _exploring_depth(self) -> int:
@@ -395,7 +387,7 @@ class Snowball:
         # What the best columns told of each other was chosen by the target, and has no place beside this.
         state = state.forgotten() if n_explored == 0 and not len(state.found) else state.opened()
         for ferns, carried in self._exploring_ferns(rng, state, n_contexts, self._part):
-            self._hear(state, ferns, carried, self.told.everyone(), self._part)
+            state.hear(self._part.told, ferns, carried, self.told.everyone())
             del ferns
         return self._judged(state._replace(step=state.step + np.array([0, 0, 0, n_contexts])))
 
@@ -424,7 +416,7 @@ class Snowball:
         else:
             drawn = self._exploring_ferns(rng, state, n_contexts, self.whole)
         for ferns, carried in drawn:
-            self._hear(state, ferns, carried, awake, self.whole)
+            state.hear(self.whole.told, ferns, carried, awake)
             del ferns
         step = state.step.copy()
         step[2] = _BEGUN
