@@ -64,6 +64,11 @@ class FileReader:
         """Fill the buffer with the bytes at `offset`; a file that ends before that is an error."""
         _read_all(self._descriptor, buffer, offset, self.path)
 
+    def expect(self, offset: int, size: int) -> None:
+        """Let the system fetch bytes that will be asked for soon; they wait in its cache, not in the process."""
+        if hasattr(os, "posix_fadvise"):
+            os.posix_fadvise(self._descriptor, offset, size, os.POSIX_FADV_WILLNEED)
+
     def read(self, size: int, offset: int) -> bytes:
         """The `size` bytes at `offset`."""
         buffer = bytearray(size)

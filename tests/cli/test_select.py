@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import fernwood
+from fernwood.datasets import make_madelon
 from fernwood.kernels.ready import ensure_compiled
 
 SRC = [sys.executable, "-c", "from fernwood.cli import main; main()"]
@@ -582,3 +583,25 @@ def test_covariates_and_groups_that_are_not_there(run: Any, cohort: Path, option
     done = run("select", cohort.name, "--target", "y", *options)
     assert done.code == 2
     assert words in done.err
+
+
+SLOW_DISK = """
+import time
+from fernwood.files import FileReader
+read_into = FileReader.read_into
+def slowly(self, buffer, offset):
+    if self.path.suffix == ".npy":
+        time.sleep(0.2)
+    read_into(self, buffer, offset)
+FileReader.read_into = slowly
+"""
+
+
+def test_a_search_that_waits_for_the_disk_says_so(run: Any, tmp_path: Path) -> None:
+    make_madelon(200, 40, class_sep=2.0, random_state=0, out=tmp_path / "s.fern")
+    done = run("select", "s.fern", "--seed", 0, "--jobs", 1, before=SLOW_DISK)
+    assert done.code == 0, done.err
+    assert "waited for the disk for" in done.out
+    told = json.loads(run("select", "s.fern", "--seed", 0, "--jobs", 1, "--json").out)["machine"]
+    assert told["bytes_read"] > 200 * 40
+    assert told["share_reading"] < 0.5

@@ -9,6 +9,7 @@ import numpy as np
 
 import fernwood
 from fernwood.store import disk
+from fernwood.store.manifest import HEADER_BYTES
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,3 +40,20 @@ def test_records_are_read_by_the_thread_that_asks(tmp_path: Path, monkeypatch: p
     assert len(list(store.names.take(np.arange(8)))) == 8
     assert store.checksums.shape == (8,)
     assert readers == {threading.get_ident()}
+
+
+def test_columns_that_are_expected_are_fetched_and_reads_are_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "s.fern"
+    fernwood.ingest(np.random.default_rng(0).standard_normal((50, 30)), path)
+    asked: list[tuple[int, int]] = []
+    monkeypatch.setattr("fernwood.files.os.posix_fadvise", lambda _, offset, size, __: asked.append((offset, size)))
+    with fernwood.open(path) as store:
+        store.expect([7, 3, 4])
+        assert sum(size for _, size in asked) >= 3 * 50
+        assert min(offset for offset, _ in asked) == HEADER_BYTES + 3 * 50
+        assert store.bytes_read == 0
+        store.read([7, 3, 4])
+        assert store.bytes_read >= 3 * 50
+        assert store.seconds_reading > 0

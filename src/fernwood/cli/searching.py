@@ -33,6 +33,8 @@ __all__ = ["SearchCommand"]
 _STOPPED_EARLY = 3
 _SHOWN_COLUMNS = 25
 _SHOWN_PARTNERS = 2
+_SLOW_SECONDS, _SLOW_SHARE = 1.0, 0.5
+"""A disk is worth a word where threads waited for it for so long, and for such a share of their time."""
 
 
 class SearchCommand:
@@ -57,6 +59,7 @@ class SearchCommand:
         self._n_threads = jobs or os.cpu_count() or 1
         self._as_json = as_json
         self._notes: list[str] = []
+        self._reading: dict[str, Any] = {}
         self._started = time.monotonic()
 
     def search(self, store: Store, settings: Settings, seed: int, directory: RunDirectory | None = None) -> Result:
@@ -119,6 +122,7 @@ class SearchCommand:
         from fernwood.search.methods import select
 
         held = self._loaded(settings)
+        started = time.perf_counter()
         with ProgressView(quiet=self.silent) as view, warnings.catch_warnings(record=True) as notes:
             warnings.simplefilter("always", FernwoodWarning)
             with self._inside_budget(held):
@@ -131,6 +135,7 @@ class SearchCommand:
                     directory=directory,
                     progress=view,
                 )
+        self._reading = _reading(store, self._n_threads * (time.perf_counter() - started))
         self._notes = [*store.notes, *(str(note.message) for note in notes)]
         if not self.silent:
             for note in notes:
@@ -140,7 +145,12 @@ class SearchCommand:
     def _show(self, result: Result, directory: RunDirectory | None) -> None:
         took = time.monotonic() - self._started
         if self._as_json:
-            machine = {"seconds": round(took, 2), "peak_memory": peak_resident(), "memory": self.total}
+            machine = {
+                "seconds": round(took, 2),
+                "peak_memory": peak_resident(),
+                "memory": self.total,
+                **self._reading,
+            }
             typer.echo(json.dumps({**result.summary(), "warnings": self._notes, "machine": machine}, indent=1))
             return
         if self.silent:
@@ -153,7 +163,8 @@ class SearchCommand:
             f"{n_confirmed:,} confirmed and {n_tentative:,} tentative of {facts.n_columns:,} columns, for the target "
             f"{shown(facts.target)} ({facts.task}, {facts.n_rows:,} rows)"
         )
-        for sentence in filter(None, (result.why_nothing(), *result.remarks())):
+        slow = _said_of_reading(self._reading)
+        for sentence in filter(None, (result.why_nothing(), *result.remarks(), slow)):
             typer.echo(printable(sentence))
         limit = f" of {shown_size(self.total)}{'' if self.memory else ', half of what is available'}"
         if facts.method == "snowball":
@@ -174,6 +185,31 @@ class SearchCommand:
         if directory is not None:
             where = printable(str(directory.path))
             typer.echo(f"kept in {where}; decisions for all columns: fernwood export {where} --to csv")
+
+
+def _reading(store: Store, thread_seconds: float) -> dict[str, Any]:
+    """What was asked of the disk, and the share of the threads' time that they waited for it."""
+    from fernwood.store import DiskStore
+
+    if not isinstance(store, DiskStore):
+        return {}
+    share = store.seconds_reading / max(thread_seconds, 1e-9)
+    return {
+        "bytes_read": store.bytes_read,
+        "seconds_reading": round(store.seconds_reading, 2),
+        "share_reading": round(min(share, 1.0), 3),
+    }
+
+
+def _said_of_reading(reading: dict[str, Any]) -> str:
+    """That the disk is what a search waited for, where it was."""
+    if not reading or reading["seconds_reading"] < _SLOW_SECONDS or reading["share_reading"] < _SLOW_SHARE:
+        return ""
+    rate = reading["bytes_read"] / reading["seconds_reading"]
+    return (
+        f"the search waited for the disk for {100 * reading['share_reading']:.0f} % of its time: it gives "
+        f"{shown_size(rate)}/s to a thread, and a faster one would shorten the search"
+    )
 
 
 def _print_table(result: Result) -> None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["group_size", "in_order", "vote"]
+__all__ = ["group_size", "in_order", "one_ahead", "vote"]
 
 _FEWEST_ROWS, _MOST_ROWS = 128, 8192
 """Rows that follow all trees at a time: enough to hide what a call costs, few enough to share out."""
@@ -45,6 +45,25 @@ def group_size(n_items: int, n_cells: int, n_threads: int) -> int:
     (8, 2, 1)
     """
     return max(1, min(_GROUP_CELLS // n_cells, n_items // (4 * n_threads)))
+
+
+def one_ahead(items: Iterable[Item], expect: Callable[[Item], object]) -> Iterator[Item]:
+    """The items, each when its successor is already expected: what that one needs is fetched in the meantime.
+
+    Examples
+    --------
+    >>> expected = []
+    >>> for item in one_ahead("ab", expected.append):
+    ...     print(item, expected)
+    a ['a', 'b']
+    b ['a', 'b']
+    """
+    waiting: list[Item] = []
+    for item in items:
+        expect(item)
+        yield from waiting
+        waiting = [item]
+    yield from waiting
 
 
 def in_order(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from fernwood.kernels.components import fill_components
-from fernwood.learner.many import in_order
+from fernwood.learner.many import in_order, one_ahead
 from fernwood.run.plan import block_width
 from fernwood.search.components import Components, frequent, pair_counts
 from fernwood.sources.base import Kind
@@ -144,7 +144,8 @@ class Examiner:
                 kind += _KINDS_APART * self._tied(codes, amounts, categories)
             return ranks, kind, self._components.marks(amounts, categories)
 
-        for ranks, kind, mark in in_order(look, self._sweep(np.ones(n, bool)), self._n_threads):
+        blocks = one_ahead(self._sweep(np.ones(n, bool)), self._expect)
+        for ranks, kind, mark in in_order(look, blocks, self._n_threads):
             kinds[ranks], marks[ranks] = kind, mark
         firsts, self._kept = frequent(marks)
         amounts = np.empty((len(firsts), 256))
@@ -199,8 +200,11 @@ class Examiner:
         def look(ranks: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
             return ranks, self._scores(ranks, contexts, None)
 
-        for ranks, scores in in_order(look, self._sweep(chosen), self._n_threads):
+        for ranks, scores in in_order(look, one_ahead(self._sweep(chosen), self._expect), self._n_threads):
             use(ranks, scores)
+
+    def _expect(self, ranks: NDArray[np.int32]) -> None:
+        self._store.expect(self._ids[ranks])
 
     def _scores(
         self, ranks: NDArray[np.signedinteger[Any]], contexts: Contexts, addresses: NDArray[np.uint64] | None

@@ -207,6 +207,7 @@ def prepare(
         n_shadows=n_shadows,
         n_threads=plan.n_threads,
         group=group_size(settings.round_size, q * n_seen * n_grown, plan.n_threads),
+        expect=lambda columns: store.expect(ids[columns]),
     )
     n_draws = settings.draws(len(ids), q)
     loop = SubspaceLoop(search, n_draws, settings.min_draws if settings.adapts else None)

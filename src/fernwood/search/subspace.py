@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 import numpy as np
 
 from fernwood import seeds
-from fernwood.learner.many import in_order
+from fernwood.learner.many import in_order, one_ahead
 from fernwood.relevance.paper import NO_SHADOWS, Evidence
 from fernwood.subspace.sequential import draw_subspace
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from numpy.typing import NDArray
 
     from fernwood.learner.trees import Tree
@@ -66,6 +68,7 @@ class SubspaceSearch(NamedTuple):
     carry : the share of F that a draw may carry
     n_shadows : of every column, that its fits score beside it
     n_threads, group : draws fitted side by side, and handed to a thread together; the answer depends on neither
+    expect : told which columns are fitted next, so that they can be fetched
     """
 
     n_columns: int
@@ -80,6 +83,7 @@ class SubspaceSearch(NamedTuple):
     n_shadows: int = 0
     n_threads: int = 1
     group: int = 1
+    expect: Callable[[NDArray[np.int64]], object] | None = None
 
 
 class SearchState(NamedTuple):
@@ -103,12 +107,21 @@ def fit_round(search: SubspaceSearch, state: SearchState, most: int | None = Non
         weights = np.maximum(state.evidence.mean_importance(state.found), 0.0)
     size = search.round_size if most is None else min(search.round_size, most)
 
-    def fit(number: int) -> Draw:
-        here = seeds.numbered_states(number, 1, search.seed, _DRAWS)[0]
-        columns = draw_subspace(search.n_columns, state.found, search.q, search.alpha, here, weights, search.carry)
+    def drawn() -> Iterator[tuple[int, NDArray[np.int64]]]:
+        for number in range(state.n_draws, state.n_draws + size):
+            here = seeds.numbered_states(number, 1, search.seed, _DRAWS)[0]
+            yield (
+                number,
+                draw_subspace(search.n_columns, state.found, search.q, search.alpha, here, weights, search.carry),
+            )
+
+    def fit(draw: tuple[int, NDArray[np.int64]]) -> Draw:
+        number, columns = draw
         return Draw(number, columns, search.learner(columns, number))
 
-    return list(in_order(fit, range(state.n_draws, state.n_draws + size), search.n_threads, search.group))
+    expect = search.expect
+    coming = drawn() if expect is None else one_ahead(drawn(), lambda draw: expect(draw[1]))
+    return list(in_order(fit, coming, search.n_threads, search.group))
 
 
 def decide(search: SubspaceSearch, state: SearchState, draws: list[Draw]) -> SearchState:

@@ -12,7 +12,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from fernwood import seeds
-from fernwood.budget import parse_size
+from fernwood.budget import default_budget, parse_size
 from fernwood.errors import ParameterError
 from fernwood.estimator import TableEstimator, fit_store, n_threads
 from fernwood.run.directory import RunDirectory, RunManifest
@@ -73,7 +73,8 @@ class SearchSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         `marks` stand in the manifest for what the answer depends on beside settings and data; `how` goes to the search.
         """
         threads = n_threads(self.n_jobs)
-        budget = None if self.memory is None else parse_size(self.memory)
+        # What the table takes already is not available any more.
+        budget = held + default_budget() if self.memory is None else parse_size(self.memory)
         with ExitStack() as stack:
             directory = None
             if self.run_dir is not None:

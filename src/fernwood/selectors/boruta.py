@@ -73,7 +73,7 @@ class BorutaSelector(SearchSelector):
     task : {"classification", "regression"}, optional
         What the target asks for, where the rules of `fernwood.ingest` guess wrong.
     memory : int or str, optional
-        What `fit` may take beyond what the process holds, such as ``"512MB"``.
+        What `fit` may take beyond what the process holds, such as ``"512MB"``; by default half of what is available.
     n_jobs : int, optional
         Threads that grow our trees, as joblib counts them. The answer does not depend on it.
     random_state : int, RandomState, Generator or None

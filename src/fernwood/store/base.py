@@ -67,6 +67,9 @@ class Store(ABC):
         Peak memory: the result, half a mebibyte, and 64 bytes an id.
         """
 
+    def expect(self, ids: ArrayLike) -> None:  # noqa: B027  (what is in memory need not be fetched)
+        """Say which columns will be read soon."""
+
     @abstractmethod
     def _field(self, name: str) -> Iterator[pa.ChunkedArray]:
         """One field of every column's record, in order and in parts: records of all columns may not fit into memory."""

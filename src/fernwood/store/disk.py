@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import threading
+import time
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
@@ -64,8 +65,8 @@ class DiskStore(Store):
         self.fingerprint = self.manifest.fingerprint
         self.notes = self.manifest.notes
         self.names = _StoredNames(self)
-        self.bytes_read = 0
-        """Bytes of codes that were asked of the disk since the store was opened."""
+        self.bytes_read, self.seconds_reading = 0, 0.0
+        """Bytes of codes asked of the disk since the store was opened, and how long threads waited for them in all."""
         self._handles: dict[int, FileReader] = {}
         self._lock = threading.Lock()
 
@@ -88,8 +89,9 @@ class DiskStore(Store):
         """The codes of some columns, by positioned reads."""
         positions = self._positions(ids)
         out = self._output(len(positions), out)
+        started = time.perf_counter()
         try:
-            self._fill(positions, out)
+            n_bytes = self._fill(positions, out)
         except OSError as error:
             if isinstance(error, StoreError):
                 raise
@@ -97,9 +99,19 @@ class DiskStore(Store):
                 f"the codes of {shown(self.path.name)} cannot be read: {error.strerror or error}; see to its disk, and "
                 "open it again"
             ) from error
+        with self._lock:
+            self.bytes_read += n_bytes
+            self.seconds_reading += time.perf_counter() - started
         return out
 
-    def _fill(self, positions: NDArray[np.int64], out: NDArray[np.uint8]) -> None:
+    def expect(self, ids: ArrayLike) -> None:
+        """Have the disk fetch columns that will be read soon, while others are looked at."""
+        n_rows = self.n_rows
+        for shard, first, last, _, _ in plan_reads(np.sort(self._positions(ids)), n_rows, self.manifest.shard_columns):
+            self._handle(shard).expect(HEADER_BYTES + first * n_rows, (last - first) * n_rows)
+
+    def _fill(self, positions: NDArray[np.int64], out: NDArray[np.uint8]) -> int:
+        """Read columns into `out`; the bytes that took."""
         order = None
         if (np.diff(positions) < 0).any():
             order = np.argsort(positions, kind="stable")
@@ -107,8 +119,6 @@ class DiskStore(Store):
         n_rows = self.n_rows
         flat = out.data.cast("B") if out.size else memoryview(b"")
         spans = plan_reads(positions, n_rows, self.manifest.shard_columns)
-        with self._lock:
-            self.bytes_read += sum(last - first for _, first, last, _, _ in spans) * n_rows
         scratch = np.empty((0, n_rows), np.uint8)
         for shard, first, last, start, stop in spans:
             place = HEADER_BYTES + first * n_rows
@@ -124,6 +134,7 @@ class DiskStore(Store):
                 np.take(block, inside, axis=0, out=out[start:stop], mode="clip")
             else:
                 out[order[start:stop]] = block[inside]
+        return sum(last - first for _, first, last, _, _ in spans) * n_rows
 
     def _handle(self, shard: int) -> FileReader:
         handle = self._handles.get(shard)

@@ -46,6 +46,10 @@ class _View(Store):
         """Of the store behind the view."""
         return self._store.mark()
 
+    def expect(self, ids: ArrayLike) -> None:
+        """Say which columns will be read soon."""
+        self._store.expect(ids)
+
     def verify(self) -> None:
         """Check the store behind the view."""
         self._store.verify()
@@ -108,6 +112,9 @@ class KeptRows(RowView):
         """Bytes of memory that the view takes by itself."""
         return self._chosen.nbytes + self._codes.nbytes
 
+    def expect(self, ids: ArrayLike) -> None:
+        """Nothing: they are here."""
+
     def read(self, ids: ArrayLike, out: NDArray[np.uint8] | None = None) -> NDArray[np.uint8]:
         """The codes of some columns, for the chosen rows."""
         positions = self._positions(ids)
@@ -146,6 +153,10 @@ class ColumnView(_View):
     def read(self, ids: ArrayLike, out: NDArray[np.uint8] | None = None) -> NDArray[np.uint8]:
         """The codes of some of the columns."""
         return self._store.read(self._chosen[self._positions(ids)], out)
+
+    def expect(self, ids: ArrayLike) -> None:
+        """Say which of the columns will be read soon."""
+        self._store.expect(self._chosen[self._positions(ids)])
 
     def _field(self, name: str) -> Iterator[pa.ChunkedArray]:
         yield self._store._records(self._chosen).column(name)  # noqa: SLF001
