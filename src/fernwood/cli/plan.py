@@ -57,10 +57,10 @@ def plan_command(**options: Any) -> None:
     _print_memory(told.plan, held, command)
     usual = "" if told.seconds == told.most_seconds else f", {_shown_time(told.most_seconds)} at most"
     at_most = "at most " if told.seconds == told.most_seconds else ""
-    typer.echo(f"time: {at_most}about {_shown_time(told.seconds)}{usual} ({told.rounds})")
+    typer.echo(f"time: {at_most}about {_shown_time(told.seconds)}{usual} ({told.rounds}; told by a trial)")
     typer.echo(
-        f"reads: about {shown_size(told.bytes_read)} from the store, {shown_size(told.reading_rate)}/s; a slower disk "
-        f"is what the search waits for (a trial of {told.trial_seconds:.1f} s told time and reads)"
+        f"reads: about {shown_size(told.bytes_read)} from the store; a disk that gives less than "
+        f"{shown_size(told.reading_rate)}/s sets the pace"
     )
 
 

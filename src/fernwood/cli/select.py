@@ -30,7 +30,7 @@ _BASELINES = Literal["best", "last"]
 _SEARCHES = Literal["halving", "binary", "binary-early"]
 _IMPORTANCES = Literal["impurity", "out-of-sample", "permutation"]
 
-_MEMORY = typer.Option(help="The most memory the process may take, such as 512MB; half of what is available.")
+_MEMORY = typer.Option(help="The most memory the process may take, such as 512MB; by default half of what is free.")
 _JOBS = typer.Option(help="Threads; 0 is one for every processor. The answer does not depend on it.")
 _QUIET = typer.Option("--quiet", help="Print errors only.")
 _AS_JSON = typer.Option("--json", help="Print the result as JSON.")
