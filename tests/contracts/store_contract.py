@@ -55,6 +55,17 @@ class StoreContract:
         assert store.names[-1] == contract_table()[1][-1]
         assert store.names.take(np.array([5, 0, 5])).to_pylist() == [contract_table()[1][i] for i in (5, 0, 5)]
 
+    def test_what_is_forgotten_is_read_again(self, store: Store) -> None:
+        sums, usable = store.checksums.copy(), store.usable.copy()
+        store.forget()
+        assert "checksums" not in vars(store)
+        np.testing.assert_array_equal(store.checksums, sums)
+        np.testing.assert_array_equal(store.usable, usable)
+
+    def test_expecting_columns_changes_nothing(self, store: Store, values: NDArray[np.float64]) -> None:
+        store.expect(np.array([5, 0, 5]))
+        np.testing.assert_array_equal(store.read([5, 0]), self.expected(values)[[5, 0]])
+
     def test_reads_any_columns_in_any_order(self, store: Store, values: NDArray[np.float64]) -> None:
         codes = self.expected(values)
         rng = np.random.default_rng(0)

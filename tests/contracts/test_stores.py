@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 import fernwood
 from fernwood.store import Store, disk, writer
-from tests.contracts.store_contract import N_ROWS, StoreContract, contract_table
+from fernwood.store.view import ColumnView, KeptRows
+from tests.contracts.store_contract import N_COLUMNS, N_ROWS, StoreContract, contract_table
 
 
 def frame() -> pd.DataFrame:
@@ -55,6 +56,21 @@ class TestRowView(StoreContract):
     @pytest.fixture
     def store(self, tmp_path: Path, rows: NDArray[np.int64]) -> Store:
         return fernwood.ingest(frame(), tmp_path / "s.fern", target=contract_table()[2]).rows(rows)
+
+
+class TestKeptRows(TestRowView):
+    @pytest.fixture
+    def store(self, tmp_path: Path, rows: NDArray[np.int64]) -> Store:
+        return KeptRows(fernwood.ingest(frame(), tmp_path / "s.fern", target=contract_table()[2]), rows)
+
+
+class TestColumnView(StoreContract):
+    @pytest.fixture
+    def store(self, tmp_path: Path) -> Store:
+        wider = frame().assign(extra=1.0, more=2.0)
+        order = np.random.default_rng(3).permutation(wider.shape[1])
+        store = fernwood.ingest(wider.iloc[:, order], tmp_path / "s.fern", target=contract_table()[2])
+        return ColumnView(store, np.argsort(order)[:N_COLUMNS])
 
 
 class TestRoleView(StoreContract):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given, strategies as st
 from scipy import stats
 
-from fernwood.relevance.shadows import combined, false_discoveries, inverse_chances, tail_chances
+from fernwood.relevance.shadows import combined, false_discoveries, found_at, inverse_chances, tail_chances
 
 
 def test_false_discovery_rates_are_those_of_scipy() -> None:
@@ -67,3 +68,12 @@ def test_modelled_chances_are_not_too_small(draw: str) -> None:
         shadows, others = getattr(rng, draw)(size=2000), getattr(rng, draw)(size=2000)
         passed += np.count_nonzero(tail_chances(others, shadows) <= 1e-4)
     assert passed <= 40 * 1.6 + 5 * np.sqrt(40)
+
+
+@given(st.lists(st.floats(1e-12, 1.0), min_size=1, max_size=60), st.sampled_from([0.01, 0.05, 0.2, 0.9]))
+def test_columns_found_at_a_level_are_those_of_a_rate_as_low(chances: list[float], level: float) -> None:
+    p = np.array(chances)
+    assert found_at(level, p).tolist() == (false_discoveries(p) <= level).tolist()
+    few = p[p < 0.5]
+    wanted = false_discoveries(np.concatenate([few, np.ones(100)]))[: len(few)] <= level
+    assert found_at(level, few, len(few) + 100).tolist() == wanted.tolist()
