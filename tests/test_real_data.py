@@ -37,7 +37,7 @@ def test_a_real_table(name: str, tmp_path: Path) -> None:
     assert store.target is not None
     assert store.target.classes == classes
     # Every value lies between the thresholds of its code; exact columns come back to the digit.
-    exact = store._field("exact").to_numpy()
+    exact = store._numbers("exact", np.bool_)
     for i in np.linspace(0, n_columns - 1, 60).astype(int).tolist():
         values = source.column(store.names[i]).to_numpy().astype(float)
         present = ~np.isnan(values)

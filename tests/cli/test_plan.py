@@ -16,10 +16,10 @@ from fernwood.kernels.ready import ensure_compiled
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Wide enough that ledgers are a good part of the memory."""
+    """Wide enough that ledgers count, and with columns that are found beside others: confirming them takes memory."""
     ensure_compiled("trees", "snowball", "ferns", "ratios")
     path = tmp_path_factory.mktemp("store") / "s.fern"
-    make_madelon(100, 150_000, class_sep=2.0, random_state=0, out=path)
+    make_madelon(300, 150_000, class_sep=2.0, random_state=0, out=path)
     return path
 
 

@@ -327,7 +327,7 @@ def test_a_run_is_of_these_data_and_parameters(tmp_path: Path) -> None:
         ({}, X, "holds a run with class_weight=.*, not None; give a new directory"),
         ({"class_weight": {0: 1, 1: 2}, "alpha": 0.25}, X, "with alpha=0.5, not 0.25"),
         ({"class_weight": {0: 1, 1: 2}, "random_state": 1}, X, "with another seed, which random_state=0 would be"),
-        ({"class_weight": {0: 1, 1: 2}}, X[:, :30], "holds a run on other data; give a new directory"),
+        ({"class_weight": {0: 1, 1: 2}}, X[:, :30], r"holds a run on other data \(columns: '40' there, '30' here\); give a new directory"),
     ):
         with pytest.raises(ParameterError, match=words):
             selector(run_dir=run_dir, **changes).fit(table, Y)

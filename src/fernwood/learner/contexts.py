@@ -157,8 +157,8 @@ def in_parts(n_rows: int, n_contexts: int) -> list[int]:
 
     Examples
     --------
-    >>> in_parts(1000, 256), in_parts(1_000_000, 20)
-    ([256], [8, 8, 4])
+    >>> in_parts(1000, 256), in_parts(1_000_000, 40)
+    ([256], [16, 16, 8])
     """
     at_once = n_laid_out(n_rows, n_contexts)
     return [min(at_once, n_contexts - first) for first in range(0, n_contexts, at_once)]

@@ -123,7 +123,7 @@ def plan_draws(
         round_ += 2 * _TARGET_BYTES * n_rows_whole
         worker += 3 * max(_PATCH_BLOCK_BYTES, n_rows_whole) + 16 * n_rows_whole
     plan = SearchPlan(ledger, round_, worker, n_threads, held)
-    return _within(plan, budget, f"{n_columns:,} columns and draws of {q:,} x {n_rows:,} codes", way_out)
+    return _within(plan, budget, f"for {n_columns:,} columns and draws of {q:,} x {n_rows:,} codes", way_out)
 
 
 def plan_waves(
@@ -166,7 +166,7 @@ def plan_waves(
         kept = plan._replace(ledger=ledger + sample[0] * n_columns, sample_kept=True)
         if budget is None or kept.total <= budget:
             return kept
-    return _within(plan, budget, f"{n_columns:,} columns of {n_rows:,} rows")
+    return _within(plan, budget, f"for {n_columns:,} columns of {n_rows:,} rows")
 
 
 def _divided_bytes(n_rows: int, n_laid_out: int, *, counts: bool) -> int:
@@ -182,14 +182,14 @@ def plan_layout(
     Examples
     --------
     >>> plan_layout(100, 1000, 10**8).total
-    21924000
+    11924000
     """
     cells = n_rows * n_columns * (1 + n_shadows)
     # The table and the codes that it is made of; what the codes of every column stand for; the table once more, which
     # estimators make.
     plan = SearchPlan(4 * 256 * n_columns, 5 * cells, 4 * cells, 1, held)
     shadows = " and their shadows" if n_shadows else ""
-    what = f"{n_columns:,} columns of {n_rows:,} rows{shadows}, laid out for an estimator"
+    what = f"to lay out {n_columns:,} columns of {n_rows:,} rows{shadows} for an estimator"
     return _within(plan, budget, what, way_out)
 
 
@@ -212,7 +212,7 @@ def _within(plan: SearchPlan, budget: int | None, what: str, way_out: str = "") 
     if fitting < 1:
         least = plan._replace(n_threads=1).total
         raise BudgetError(
-            f"a memory budget of {shown_size(budget)} is too small for {what}; "
+            f"a memory budget of {shown_size(budget)} is too small {what}; "
             f"at least {shown_size(least)} would do{way_out}",
             least,
         )

@@ -90,7 +90,8 @@ class MemoryWriter(StoreWriter):
 
     def finish(self, roles: Roles, notes: list[str]) -> MemoryStore:
         """The store."""
-        records = pa.Table.from_batches(self._batches, COLUMN_SCHEMA)
+        # In one piece, so that what the store takes does not depend on how the columns were cut into bands.
+        records = pa.Table.from_batches(self._batches, COLUMN_SCHEMA).combine_chunks()
         return MemoryStore(self._codes[: self.n_columns], records, roles, self._fingerprint(roles), notes)
 
 
