@@ -237,7 +237,7 @@ def test_a_budget_holds_the_table_too() -> None:
     table = np.random.default_rng(0).integers(0, 9, (50_000, 200), dtype=np.uint8)
     y = np.arange(50_000) % 2
     tight = selector(q=200, n_iter=1, n_trees=1, max_depth=2)
-    plan = plan_draws(50_000, 200, 2, 200, 20, n_threads=1, budget=None)
+    plan = plan_draws(50_000, 200, 2, 200, 20, n_threads=1, budget=None, copies=1.5)
     tight.set_params(memory=plan.total).fit(fernwood.ingest(table, target=y))
     with pytest.raises(BudgetError, match="draws of 200 x 50,000 codes") as refusal:
         tight.fit(table, y)
@@ -327,7 +327,11 @@ def test_a_run_is_of_these_data_and_parameters(tmp_path: Path) -> None:
         ({}, X, "holds a run with class_weight=.*, not None; give a new directory"),
         ({"class_weight": {0: 1, 1: 2}, "alpha": 0.25}, X, "with alpha=0.5, not 0.25"),
         ({"class_weight": {0: 1, 1: 2}, "random_state": 1}, X, "with another seed, which random_state=0 would be"),
-        ({"class_weight": {0: 1, 1: 2}}, X[:, :30], r"holds a run on other data \(columns: '40' there, '30' here\); give a new directory"),
+        (
+            {"class_weight": {0: 1, 1: 2}},
+            X[:, :30],
+            r"holds a run on other data \(columns: '40' there, '30' here\); give a new directory",
+        ),
     ):
         with pytest.raises(ParameterError, match=words):
             selector(run_dir=run_dir, **changes).fit(table, Y)

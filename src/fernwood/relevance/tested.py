@@ -17,7 +17,7 @@ import numpy as np
 
 from fernwood.errors import ParameterError
 from fernwood.relevance.decision import Decision, first_that_holds
-from fernwood.relevance.shadows import false_discoveries, smallest_counted, tail_chances
+from fernwood.relevance.shadows import false_discoveries, found_at, smallest_counted, tail_chances
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -113,7 +113,7 @@ class _TestingRule(ABC):
 
     def found(self, evidence: Evidence) -> NDArray[np.int64]:
         """F, in increasing order."""
-        return np.flatnonzero(false_discoveries(self._chances(evidence, _FEWEST_TO_CARRY)) <= _SHARE * self.fdr)
+        return np.flatnonzero(found_at(_SHARE * self.fdr, self._chances(evidence, _FEWEST_TO_CARRY)))
 
     def chances(self, evidence: Evidence) -> NDArray[np.float64]:
         """The p of every column: 1 for those drawn too rarely, and where there is too little to compare with."""

@@ -9,11 +9,11 @@ from fernwood.errors import BudgetError
 
 __all__ = ["SearchPlan", "block_width", "plan_draws", "plan_layout", "plan_waves"]
 
-_LEDGER_BYTES, _WAVE_LEDGER_BYTES = 200, 65
-"""For every column of the table: kinds, checksums, order, the evidence twice over, and what deciding takes."""
+_LEDGER_BYTES, _DECIDING_BYTES, _WAVE_LEDGER_BYTES = 85, 45, 65
+"""For every column of the table: kinds, checksums, order, and the evidence twice over; and what deciding takes."""
 _ROW_BYTES = 400
 """For every row in a worker: its target, its place in the tree that grows, and the nodes of that tree."""
-_SPARE_BYTES = 10 * 10**6
+_SPARE_BYTES = 14 * 10**6
 """For what is not counted: interpreter objects, thread stacks, buffers of reads, what Arrow keeps of records."""
 
 
@@ -40,6 +40,7 @@ class SearchPlan(NamedTuple):
     worker : codes, and trees or components, of one thread
     n_threads : that fit into the budget
     held : by the table itself, where it was brought into memory under the same budget
+    deciding : for all columns, when draws are done and their threads at rest
     sample_kept : whether a sample of rows that a snowball looks at stays in memory; it is in `ledger` then
     """
 
@@ -49,6 +50,7 @@ class SearchPlan(NamedTuple):
     n_threads: int
     held: int = 0
     sample_kept: bool = False
+    deciding: int = 0
 
     @property
     def total(self) -> int:
@@ -68,6 +70,7 @@ class SearchPlan(NamedTuple):
             ("ledger of all columns", self.ledger),
             ("what threads share", self.round_),
             (threads, self.n_threads * self.worker),
+            ("more than that, to decide", max(self.deciding - self.round_ - self.n_threads * self.worker, 0)),
             ("to spare", _SPARE_BYTES),
         ]
         return [part for part in parts if part[1]]
@@ -86,6 +89,8 @@ def plan_draws(
     way_out: str = ", or a smaller q",
     beside: int = 0,
     n_rows_whole: int | None = None,
+    copies: float = 2,
+    column_bytes: int = _LEDGER_BYTES,
 ) -> SearchPlan:
     """The plan for a search that fits draws of q columns; threads are fewer than wished where the budget is small.
 
@@ -107,22 +112,26 @@ def plan_draws(
         Bytes that a thread takes beside codes and trees.
     n_rows_whole
         Rows of the table, where a draw sees `n_rows` of them.
+    copies
+        How often the codes of a draw are there at a time.
+    column_bytes
+        What the ledger takes for every column.
 
     Examples
     --------
     >>> plan_draws(1000, 20_000, 2, 250, 20, n_threads=8, budget=32_000_000).n_threads
     8
     """
-    ledger = _LEDGER_BYTES * n_columns
+    ledger = column_bytes * n_columns
     # Two runs of numbers for every column of a draw, and as many draws again in flight between threads.
     round_ = 2 * 16 * q * round_size
-    # Codes as they come and once more row by row; the best threshold of a column is found over 256 codes by class.
-    worker = 2 * (q + 1) * n_rows + _ROW_BYTES * n_rows + 8 * 256 * n_classes + beside
+    # The best threshold of a column is found over 256 codes by class.
+    worker = int(copies * (q + 1) * n_rows) + _ROW_BYTES * n_rows + 8 * 256 * n_classes + beside
     if n_rows_whole is not None:
         # Target and weights of all rows, and in a worker columns as they come, their shadows, and how rows are drawn.
         round_ += 2 * _TARGET_BYTES * n_rows_whole
         worker += 3 * max(_PATCH_BLOCK_BYTES, n_rows_whole) + 16 * n_rows_whole
-    plan = SearchPlan(ledger, round_, worker, n_threads, held)
+    plan = SearchPlan(ledger, round_, worker, n_threads, held, deciding=_DECIDING_BYTES * n_columns)
     return _within(plan, budget, f"for {n_columns:,} columns and draws of {q:,} x {n_rows:,} codes", way_out)
 
 
@@ -182,7 +191,7 @@ def plan_layout(
     Examples
     --------
     >>> plan_layout(100, 1000, 10**8).total
-    11924000
+    15924000
     """
     cells = n_rows * n_columns * (1 + n_shadows)
     # The table and the codes that it is made of; what the codes of every column stand for; the table once more, which
@@ -208,9 +217,9 @@ def _within(plan: SearchPlan, budget: int | None, what: str, way_out: str = "") 
     """The plan with as many threads as the budget allows; none at all is refused."""
     if budget is None or plan.total <= budget:
         return plan
-    fitting = (budget - plan._replace(n_threads=0).total) // plan.worker
-    if fitting < 1:
-        least = plan._replace(n_threads=1).total
+    fitting = (budget - plan._replace(n_threads=0, deciding=0).total) // plan.worker
+    least = plan.least
+    if fitting < 1 or budget < least:
         raise BudgetError(
             f"a memory budget of {shown_size(budget)} is too small {what}; "
             f"at least {shown_size(least)} would do{way_out}",

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 __all__ = ["prepare", "select_by_boruta"]
 
+_COLUMN_BYTES = 205
+"""For every column: importances of an iteration, of columns and of shadows, and the tests of every column."""
 _TREES_INSTEAD = "use learner='extra', whose trees take numbers, or give task='classification'"
 _ADVICE = {
     "best shadow": "more rows, a larger n_estimators or a smaller perc make weak columns visible",
@@ -153,6 +155,7 @@ def _importances(
         held=held,
         way_out="",
         beside=beside,
+        column_bytes=_COLUMN_BYTES,
     )
     ensure_compiled(*settings.kernels)
     if rows is not None:

@@ -96,4 +96,6 @@ def prepare(
         beside=fern_bytes(settings.ferns_a_draw(len(ids), q), settings.depth, n_classes),
     )
     ensure_compiled("ferns")
-    return Prepared(ids, plan, FernSearch(store, ids, rows, settings, q, seed, plan.n_threads))
+    search = FernSearch(store, ids, rows, settings, q, seed, plan.n_threads)
+    store.forget()  # what of it is needed was copied
+    return Prepared(ids, plan, search)

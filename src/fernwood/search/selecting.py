@@ -183,6 +183,8 @@ def prepare(
         held=held,
         beside=0 if ferns is None else fern_bytes(ferns.n_ferns, ferns.depth, n_classes),
         n_rows_whole=None if patch is None else store.n_rows,
+        # Shadows are dealt from a copy of their columns; other learners and importances lay codes out once more.
+        copies=1.5 if settings.learner in ("extra", "random") and settings.importance == "impurity" else 2,
     )
     ensure_compiled(*settings.kernels)
     learner: Learner
@@ -209,6 +211,7 @@ def prepare(
         group=group_size(settings.round_size, q * n_seen * n_grown, plan.n_threads),
         expect=lambda columns: store.expect(ids[columns]),
     )
+    store.forget()  # what of it is needed was copied
     n_draws = settings.draws(len(ids), q)
     loop = SubspaceLoop(search, n_draws, settings.min_draws if settings.adapts else None)
     return Prepared(ids, plan, loop, target, search, n_draws, patch)
