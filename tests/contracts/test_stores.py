@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 import fernwood
 from fernwood.store import Store, disk, writer
-from fernwood.store.view import ColumnView, KeptRows
+from fernwood.store.view import ColumnView, Kept
 from tests.contracts.store_contract import N_COLUMNS, N_ROWS, StoreContract, contract_table
 
 
@@ -58,10 +58,10 @@ class TestRowView(StoreContract):
         return fernwood.ingest(frame(), tmp_path / "s.fern", target=contract_table()[2]).rows(rows)
 
 
-class TestKeptRows(TestRowView):
+class TestKept(TestRowView):
     @pytest.fixture
     def store(self, tmp_path: Path, rows: NDArray[np.int64]) -> Store:
-        return KeptRows(fernwood.ingest(frame(), tmp_path / "s.fern", target=contract_table()[2]), rows)
+        return Kept(fernwood.ingest(frame(), tmp_path / "s.fern", target=contract_table()[2]).rows(rows))
 
 
 class TestColumnView(StoreContract):

@@ -18,7 +18,7 @@ from fernwood.search.settings import SubspaceSettings
 from fernwood.search.snowball import Snowball, SnowballSettings
 from fernwood.selectors import SubspaceSelector
 from fernwood.store.base import Store
-from fernwood.store.view import KeptRows, RowView
+from fernwood.store.view import Kept, RowView
 
 RNG = np.random.default_rng(0)
 N = 6000
@@ -106,7 +106,7 @@ def test_neither_threads_nor_memory_change_the_answer(numbers: bool, monkeypatch
     y = NOISE[:, 0] + NOISE[:, 1] * NOISE[:, 2] + NOISE[:, 59]
     store = store_of(NOISE[:, :50], y if numbers else y > 0)
     kept = []
-    monkeypatch.setattr(rolling, "KeptRows", lambda *given: kept.append(1) or KeptRows(*given))
+    monkeypatch.setattr(rolling, "Kept", lambda *given: kept.append(1) or Kept(*given))
     one = found(store, max_rows=500)
     assert kept == [1]
     assert same(found(store, max_rows=500, n_threads=1), one)
@@ -179,9 +179,9 @@ def test_a_rare_code_outside_the_sample() -> None:
 def test_kept_rows_are_the_rows() -> None:
     store = store_of(NOISE, NOISE[:, 0] > 0.5)
     rows = np.sort(RNG.choice(N, 100, replace=False))
-    kept, view = KeptRows(store, rows), RowView(store, rows)
+    kept, view = Kept(store.rows(rows)), RowView(store, rows)
     assert np.array_equal(kept.read([5, 3, 5]), view.read([5, 3, 5]))
-    assert kept.n_bytes == view.n_bytes + 60 * 100
+    assert kept.n_bytes == 60 * 100
     assert kept.fingerprint == view.fingerprint
 
 

@@ -17,6 +17,7 @@ from fernwood.search.checks import check_table
 from fernwood.search.estimating import Estimates
 from fernwood.search.fern_fitting import fern_bytes
 from fernwood.search.forests import FernForests, Forests, Growing, block_width, usual_ferns
+from fernwood.search.keeping import kept_where_it_fits
 from fernwood.search.selection import Prepared, Selection
 from fernwood.sources.base import Kind
 from fernwood.subspace.candidates import candidates
@@ -157,6 +158,7 @@ def _importances(
         beside=beside,
         column_bytes=_COLUMN_BYTES,
     )
+    store, plan = kept_where_it_fits(store, plan, memory)
     ensure_compiled(*settings.kernels)
     if rows is not None:
         return plan, FernForests(store, ids, rows, depth, settings.n_estimators, seed, plan.n_threads)

@@ -26,7 +26,7 @@ from fernwood.search.resolution import check_rows_suffice, smallest_chance
 from fernwood.search.sampling import said_of_sample, sampled_rows
 from fernwood.search.selection import Selection
 from fernwood.search.snowball import Snowball
-from fernwood.store.view import KeptRows
+from fernwood.store.view import Kept
 from fernwood.subspace.candidates import candidates
 
 if TYPE_CHECKING:
@@ -176,7 +176,7 @@ def prepare(
         loop = Snowball(examiner, ground, examiner.shadows(kinds), settings, seed, least)
     else:
         # What the sample is kept in does not change the answer.
-        part = KeptRows(store, sample) if plan.sample_kept else store.rows(sample)
+        part = Kept(store.rows(sample)) if plan.sample_kept else store.rows(sample)
         here = _counted(part, given)
         sampler = examining(part, *here)
         # Columns of a kind are so on all rows and on the sample: a rare code may be in one and not in the other.

@@ -13,6 +13,7 @@ from fernwood.run.plan import plan_draws
 from fernwood.search.checks import check_table
 from fernwood.search.fern_fitting import fern_bytes
 from fernwood.search.ferns import FernSearch
+from fernwood.search.keeping import kept_where_it_fits
 from fernwood.search.selection import Prepared, Selection, result_by_rule
 from fernwood.subspace.candidates import candidates
 from fernwood.subspace.sizes import checked_q
@@ -95,6 +96,7 @@ def prepare(
         held=held,
         beside=fern_bytes(settings.ferns_a_draw(len(ids), q), settings.depth, n_classes),
     )
+    store, plan = kept_where_it_fits(store, plan, memory)
     ensure_compiled("ferns")
     search = FernSearch(store, ids, rows, settings, q, seed, plan.n_threads)
     store.forget()  # what of it is needed was copied

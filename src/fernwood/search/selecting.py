@@ -20,6 +20,7 @@ from fernwood.search.checkpoints import evidence_of, whole_number
 from fernwood.search.checks import check_table
 from fernwood.search.fern_fitting import FernColumns, FernFits, fern_bytes
 from fernwood.search.fitting import TreeFits
+from fernwood.search.keeping import kept_where_it_fits
 from fernwood.search.reducing import reduced
 from fernwood.search.selection import Selection, result_by_rule
 from fernwood.search.subspace import SearchState, SubspaceSearch, start, step
@@ -153,7 +154,7 @@ def prepare(
     settings: SubspaceSettings,
     seed: int,
     *,
-    n_threads: int,
+    n_threads: int = 1,
     memory: int | None = None,
     held: int = 0,
     keep_trees: bool = False,
@@ -186,6 +187,8 @@ def prepare(
         # Shadows are dealt from a copy of their columns; other learners and importances lay codes out once more.
         copies=1.5 if settings.learner in ("extra", "random") and settings.importance == "impurity" else 2,
     )
+    n_draws = settings.draws(len(ids), q)
+    store, plan = kept_where_it_fits(store, plan, memory, n_read=n_draws * q)
     ensure_compiled(*settings.kernels)
     learner: Learner
     if ferns is None:
@@ -212,7 +215,6 @@ def prepare(
         expect=lambda columns: store.expect(ids[columns]),
     )
     store.forget()  # what of it is needed was copied
-    n_draws = settings.draws(len(ids), q)
     loop = SubspaceLoop(search, n_draws, settings.min_draws if settings.adapts else None)
     return Prepared(ids, plan, loop, target, search, n_draws, patch)
 

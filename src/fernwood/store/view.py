@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from fernwood.store.roles import Roles
 
-__all__ = ["ColumnView", "KeptRows", "RoleView", "RowView"]
+__all__ = ["ColumnView", "Kept", "RoleView", "RowView"]
 
 _BLOCK_BYTES = 2**20
 
@@ -94,31 +94,33 @@ class RowView(_View):
         return out
 
 
-class KeptRows(RowView):
-    """As `RowView`, with the codes of all columns kept in memory, so that the store is read once.
+class Kept(_View):
+    """A store, or a view of one, with the codes of all columns kept in memory, so that it is read once.
 
     Parameters
     ----------
     store
-    rows : boolean array of length n_rows, or row numbers
     """
 
-    def __init__(self, store: Store, rows: ArrayLike) -> None:
-        super().__init__(store, rows)
-        self._codes = super().read(np.arange(store.n_columns))
+    def __init__(self, store: Store) -> None:
+        super().__init__(store, store.n_rows, store.roles, b"")
+        self.fingerprint = store.fingerprint  # the content is the same
+        self._codes = np.empty((store.n_columns, store.n_rows), np.uint8)
+        for first, codes in store.blocks(_BLOCK_BYTES):
+            self._codes[first : first + len(codes)] = codes
 
     @property
     def n_bytes(self) -> int:
         """Bytes of memory that the view takes by itself."""
-        return self._chosen.nbytes + self._codes.nbytes
+        return self._codes.nbytes
+
+    def read(self, ids: ArrayLike, out: NDArray[np.uint8] | None = None) -> NDArray[np.uint8]:
+        """The codes of some columns."""
+        positions = self._positions(ids)
+        return np.take(self._codes, positions, axis=0, out=self._output(len(positions), out), mode="clip")
 
     def expect(self, ids: ArrayLike) -> None:
         """Nothing: they are here."""
-
-    def read(self, ids: ArrayLike, out: NDArray[np.uint8] | None = None) -> NDArray[np.uint8]:
-        """The codes of some columns, for the chosen rows."""
-        positions = self._positions(ids)
-        return np.take(self._codes, positions, axis=0, out=self._output(len(positions), out), mode="clip")
 
 
 class ColumnView(_View):
