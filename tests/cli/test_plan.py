@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -83,3 +84,16 @@ def test_options_are_those_of_select(run: Any, store: Path) -> None:
     missing = run("plan", "t.csv")
     assert missing.code == 2
     assert "--target is not given" in missing.err
+
+
+LITTLE = """
+from fernwood.cli import searching
+searching.default_budget = lambda: 100_000_000
+"""
+
+
+def test_half_of_too_little_is_said_to_be_that(run: Any, store: Path) -> None:
+    refused = run("select", store, before=LITTLE)
+    assert refused.code == 2
+    assert "100.0 MB, half of the memory that is available, is too small" in refused.err
+    assert re.search(r"--memory \d+MB would do", refused.err)

@@ -45,12 +45,18 @@ def keep_pandas_out() -> None:
         del sys.modules["pandas"]
 
 
-def too_small(total: int, held: int, work: int) -> BudgetError:
-    """What to say when a command's budget, less what the process holds already, does not hold the work."""
+def too_small(total: int, held: int, work: int, *, given: bool = True) -> BudgetError:
+    """What to say when a command's budget, less what the process holds already, does not hold the work.
+
+    A budget that was not given is half of what is available.
+    """
     # Rounded up with a megabyte to spare, since what Python and libraries take differs a little from run to run.
     least = (held + work + 3 * 10**6) // 10**6 * 10**6
+    if given:
+        sentence = f"--memory {shown_size(total)} is too small, Python and libraries included; at least"
+        return BudgetError(f"{sentence} {shown_size(least)} would do", least)
     return BudgetError(
-        f"--memory {shown_size(total)} is too small, Python and libraries included; "
-        f"at least {shown_size(least)} would do",
+        f"{shown_size(total)}, half of the memory that is available, is too small, Python and libraries included; free "
+        f"some, or allow more: --memory {-(-least // 10**6)}MB would do",
         least,
     )

@@ -116,7 +116,7 @@ class SearchCommand:
         try:
             yield
         except BudgetError as error:
-            raise too_small(self.total, held, error.least) from error
+            raise too_small(self.total, held, error.least, given=bool(self.memory)) from error
 
     def _selection(self, store: Store, settings: Settings, seed: int, directory: RunDirectory | None) -> Selection:
         from fernwood.search.methods import select
