@@ -47,7 +47,7 @@ def test_threads_shrink_with_the_budget() -> None:
     def threads(budget: int) -> int:
         return plan_draws(1000, 20_000, 2, 250, 20, n_threads=16, budget=budget).n_threads
 
-    counts = [threads(budget) for budget in range(16_000_000, 48_000_000, 500_000)]
+    counts = [threads(budget) for budget in range(17_000_000, 48_000_000, 500_000)]
     assert counts == sorted(counts)
     assert counts[0] < 4
     assert counts[-1] == 16

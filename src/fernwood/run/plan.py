@@ -22,6 +22,8 @@ _BLOCK_BYTES, _MOST_BLOCK_BYTES, _LANES = 2**21, 2**25, 32
 columns all the same, while they take no more than so much."""
 _MOST_COLUMNS = 2048
 """More columns than this save nothing, and what is worked out for each of them is larger than a short column."""
+_MAKING_BYTES = 48
+"""For every row while a context is made."""
 _HEIGHT, _TARGET_BYTES = 65_536, 40
 """Rows that are laid out together in lanes; of more than that, what target and weights take for every row."""
 _PATCH_BLOCK_BYTES = 2**22
@@ -40,7 +42,7 @@ class SearchPlan(NamedTuple):
     worker : codes, and trees or components, of one thread
     n_threads : that fit into the budget
     held : by the table itself, where it was brought into memory under the same budget
-    deciding : for all columns, when draws are done and their threads at rest
+    at_rest : beside the ledger while threads are at rest, to decide about all columns, or to make contexts
     sample_kept : whether a sample of rows that a snowball looks at stays in memory; it is in `ledger` then
     """
 
@@ -50,7 +52,7 @@ class SearchPlan(NamedTuple):
     n_threads: int
     held: int = 0
     sample_kept: bool = False
-    deciding: int = 0
+    at_rest: int = 0
 
     @property
     def total(self) -> int:
@@ -70,7 +72,7 @@ class SearchPlan(NamedTuple):
             ("ledger of all columns", self.ledger),
             ("what threads share", self.round_),
             (threads, self.n_threads * self.worker),
-            ("more than that, to decide", max(self.deciding - self.round_ - self.n_threads * self.worker, 0)),
+            ("more than that, while threads rest", max(self.at_rest - self.round_ - self.n_threads * self.worker, 0)),
             ("to spare", _SPARE_BYTES),
         ]
         return [part for part in parts if part[1]]
@@ -131,7 +133,7 @@ def plan_draws(
         # Target and weights of all rows, and in a worker columns as they come, their shadows, and how rows are drawn.
         round_ += 2 * _TARGET_BYTES * n_rows_whole
         worker += 3 * max(_PATCH_BLOCK_BYTES, n_rows_whole) + 16 * n_rows_whole
-    plan = SearchPlan(ledger, round_, worker, n_threads, held, deciding=_DECIDING_BYTES * n_columns)
+    plan = SearchPlan(ledger, round_, worker, n_threads, held, at_rest=_DECIDING_BYTES * n_columns)
     return _within(plan, budget, f"for {n_columns:,} columns and draws of {q:,} x {n_rows:,} codes", way_out)
 
 
@@ -162,25 +164,20 @@ def plan_waves(
     8
     """
     ledger = _WAVE_LEDGER_BYTES * n_columns
-    # Contexts, and what they tell of shadows.
+    # Place and weight of every row in contexts, and what they tell of shadows.
     n_shadows = min(max(n_columns, _FEWEST_SHADOWS), _MOST_SHADOWS)
-    round_ = max(_divided_bytes(*rows, counts=counts) for rows in ((n_rows, n_laid_out), sample) if rows)
+    round_ = max((4 if counts else 8) * a * b for a, b in ((n_rows, n_laid_out), sample or (0, 0)))
     round_ += 4 * n_shadows * n_contexts + _TARGET_BYTES * max(n_rows - _HEIGHT, 0)
     # A block of codes with the components of its columns, and 64 lanes of numbers for every row of a tile.
     width = min(block_width(n_rows), n_shadows)
     tile = (64 if counts else 4 * 64) * min(n_rows, _HEIGHT)
     worker = ((1 if in_place else 2) * n_rows + _COMPONENT_BYTES) * width + _TABLE_BYTES + tile + 256 * n_classes
-    plan = SearchPlan(ledger, round_, worker, n_threads, held)
+    plan = SearchPlan(ledger, round_, worker, n_threads, held, at_rest=round_ + _MAKING_BYTES * n_rows)
     if sample is not None:
         kept = plan._replace(ledger=ledger + sample[0] * n_columns, sample_kept=True)
         if budget is None or kept.total <= budget:
             return kept
     return _within(plan, budget, f"for {n_columns:,} columns of {n_rows:,} rows")
-
-
-def _divided_bytes(n_rows: int, n_laid_out: int, *, counts: bool) -> int:
-    """Place and weight of every row in every context that is laid out, and one as it is made."""
-    return ((4 if counts else 8) * n_laid_out + 48) * n_rows
 
 
 def plan_layout(
@@ -217,7 +214,7 @@ def _within(plan: SearchPlan, budget: int | None, what: str, way_out: str = "") 
     """The plan with as many threads as the budget allows; none at all is refused."""
     if budget is None or plan.total <= budget:
         return plan
-    fitting = (budget - plan._replace(n_threads=0, deciding=0).total) // plan.worker
+    fitting = (budget - plan._replace(n_threads=0, at_rest=0).total) // plan.worker
     least = plan.least
     if fitting < 1 or budget < least:
         raise BudgetError(
