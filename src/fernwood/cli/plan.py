@@ -77,10 +77,21 @@ def _print_memory(plan: SearchPlan, held: int, command: SearchCommand) -> None:
 
 
 def _plain(told: Forecast, held: int, budget: int) -> dict[str, Any]:
+    plan = told.plan
+    memory = {
+        "budget": budget,
+        "process": held,
+        "table": plan.held,
+        "ledger": plan.ledger,
+        "shared": plan.round_,
+        "a_thread": plan.worker,
+        "while_threads_rest": plan.at_rest,
+        "total": held + plan.total,
+        "least": held + plan.least,
+    }
     return {
-        "threads": told.plan.n_threads,
-        "memory": {"budget": budget, "held": held, **dict(told.plan.parts()), "total": held + told.plan.total},
-        "least_memory": held + told.plan.least,
+        "threads": plan.n_threads,
+        "memory": memory,
         "seconds": round(told.seconds, 2),
         "most_seconds": round(told.most_seconds, 2),
         "bytes_read": round(told.bytes_read),
