@@ -15,7 +15,8 @@ import pytest
 import fernwood
 from fernwood.errors import StoreError
 from fernwood.relevance import Decision, Verdicts
-from fernwood.result import DECISIONS_NAME, SUMMARY_NAME, Facts, Result, load_result, result_of
+from fernwood.result import Facts, Result, result_of
+from fernwood.saved import DECISIONS_NAME, INSIGHT_NAME, SUMMARY_NAME, load_result, save_result
 from fernwood.sealed import seal
 from fernwood.search.selecting import select_by_subspaces
 from fernwood.search.settings import SubspaceSettings
@@ -37,6 +38,8 @@ FACTS = Facts(
     versions={"numpy": "2"},
 )
 HOSTILE = ['a "quoted" name', "<script>alert(1)</script>", "a, b", "=SUM(A1)", "naïve 漢字", "' OR 1=1 --"]
+
+FILES = (DECISIONS_NAME, INSIGHT_NAME, SUMMARY_NAME)
 
 
 def result(
@@ -162,16 +165,16 @@ def same(first: Result, second: Result) -> bool:
 @pytest.mark.parametrize("against", ["probe", ""])
 def test_a_result_comes_back(tmp_path: Path, against: str) -> None:
     saved = result(against=against, wins=[4, 19, 3, 20, 0, 20] if against else 6 * [0])
-    saved.save(tmp_path)
+    save_result(saved, tmp_path)
     loaded = load_result(tmp_path)
     assert same(saved, loaded)
     assert loaded.ranking.tolist() == saved.ranking.tolist()
-    assert sorted(path.name for path in tmp_path.iterdir()) == [DECISIONS_NAME, SUMMARY_NAME]
-    files = [(tmp_path / name).read_bytes() for name in (DECISIONS_NAME, SUMMARY_NAME)]
-    loaded.save(tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == list(FILES)
+    files = [(tmp_path / name).read_bytes() for name in FILES]
+    save_result(loaded, tmp_path)
     assert same(load_result(tmp_path), saved)
-    saved.save(tmp_path)
-    assert [(tmp_path / name).read_bytes() for name in (DECISIONS_NAME, SUMMARY_NAME)] == files
+    save_result(saved, tmp_path)
+    assert [(tmp_path / name).read_bytes() for name in FILES] == files
 
 
 def test_a_result_of_many_columns_comes_back(tmp_path: Path) -> None:
@@ -187,13 +190,13 @@ def test_a_result_of_many_columns_comes_back(tmp_path: Path) -> None:
         np.zeros(n_columns, np.int32),
         Verdicts(decision, decision, ("ahead", "early", "behind", "never")),
     )
-    saved.save(tmp_path)
+    save_result(saved, tmp_path)
     assert same(saved, load_result(tmp_path))
 
 
-@pytest.mark.parametrize("name", [DECISIONS_NAME, SUMMARY_NAME])
+@pytest.mark.parametrize("name", FILES)
 def test_damage_is_noticed(tmp_path: Path, name: str) -> None:
-    result().save(tmp_path)
+    save_result(result(), tmp_path)
     path = tmp_path / name
     data = path.read_bytes()
     damaged = [data[:i] + bytes([data[i] ^ 0x11]) + data[i + 1 :] for i in range(0, len(data), 5)]
@@ -205,9 +208,9 @@ def test_damage_is_noticed(tmp_path: Path, name: str) -> None:
 
 def test_half_of_a_newer_result_is_noticed(tmp_path: Path) -> None:
     """A process that died between the two files leaves the table of one result and the summary of another."""
-    result().save(tmp_path)
+    save_result(result(), tmp_path)
     old = (tmp_path / SUMMARY_NAME).read_bytes()
-    result(draws=[11, 20, 3, 20, 0, 20]).save(tmp_path)
+    save_result(result(draws=[11, 20, 3, 20, 0, 20]), tmp_path)
     (tmp_path / SUMMARY_NAME).write_bytes(old)
     with pytest.raises(StoreError, match="is damaged"):
         load_result(tmp_path)
@@ -216,7 +219,7 @@ def test_half_of_a_newer_result_is_noticed(tmp_path: Path) -> None:
 def test_what_is_no_result(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="holds no result yet; let the run get on with `fernwood resume`"):
         load_result(tmp_path)
-    result().save(tmp_path)
+    save_result(result(), tmp_path)
     (tmp_path / SUMMARY_NAME).write_bytes(seal({"format": "fernwood result", "version": 2}))
     with pytest.raises(StoreError, match="holds a result of another Fernwood; read it with that one"):
         load_result(tmp_path)

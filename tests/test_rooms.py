@@ -16,7 +16,20 @@ SOURCE = Path(fernwood.__file__).parent
 FREE = {"version", "errors", "seeds", "budget", "files", "sealed", "kernels"}
 """What every room may import, but for `theory`; see decision 0001."""
 
-FLOW = ["sources", "store", "subspace", "learner", "importance", "relevance", "relations", "result", "report"]
+FLOW = [
+    "sources",
+    "store",
+    "subspace",
+    "learner",
+    "importance",
+    "relevance",
+    "relations",
+    "insight",
+    "course",
+    "result",
+    "saved",
+    "report",
+]
 
 ALLOWED = {
     "version": set(),
@@ -28,11 +41,12 @@ ALLOWED = {
     "kernels": set(),
     "theory": {"errors", "seeds"},
     **{room: FREE | set(FLOW[:i]) for i, room in enumerate(FLOW)},
-    "run": FREE | {"sources", "store", "theory", "result"},
-    "search": FREE | set(FLOW[:-1]) | {"run", "theory"},
-    "estimator": FREE | set(FLOW[:-1]) | {"run", "theory", "search"},
-    "selectors": FREE | set(FLOW[:-1]) | {"run", "theory", "search", "estimator"},
-    "models": FREE | set(FLOW[:-1]) | {"run", "theory", "search", "estimator"},
+    "result": FREE | set(FLOW[: FLOW.index("result")]) | {"report"},  # a result shows itself; see decision 0018
+    "run": FREE | {"sources", "store", "theory", "course", "result", "saved"},
+    "search": FREE | set(FLOW[: FLOW.index("report")]) | {"run", "theory"},
+    "estimator": FREE | set(FLOW[: FLOW.index("report")]) | {"run", "theory", "search"},
+    "selectors": FREE | set(FLOW[: FLOW.index("report")]) | {"run", "theory", "search", "estimator"},
+    "models": FREE | set(FLOW[: FLOW.index("report")]) | {"run", "theory", "search", "estimator"},
     "datasets": FREE | {"sources", "store"},
 }
 

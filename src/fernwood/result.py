@@ -2,40 +2,35 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from fernwood.errors import StoreError, shown
-from fernwood.files import replaced_file
-from fernwood.relations import Minimal, Relations
+from fernwood.errors import shown
+from fernwood.insight import Insight
 from fernwood.relevance.decision import Decision, Verdicts
-from fernwood.sealed import is_intact, seal
 from fernwood.sources.names import ListedNames, NumberedNames
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from numpy.typing import NDArray
 
+    from fernwood.course import Course
+    from fernwood.relations import Minimal, Relations
     from fernwood.sources.names import Names
     from fernwood.store.base import Store
 
-__all__ = ["Facts", "Result", "load_result", "result_of"]
+__all__ = ["P_FROM", "Facts", "Result", "result_of"]
 
-SUMMARY_NAME, DECISIONS_NAME = "result.json", "decisions.parquet"
-_FORMAT, _VERSION = "fernwood result", 1
+P_FROM = ("counted", "tail model")
+"""Where a p comes from, in words."""
 _UNUSABLE = "constant, or all values missing: it cannot tell rows apart"
 _GIVEN = "given: in every context, and no candidate"
 _RUN = 65_536
-_P_FROM = ("counted", "tail model")
 _NAMED = 5
 
 
@@ -129,6 +124,8 @@ class Result:
     modelled : bool array, where the search tests: whether p comes from a model of the tail, being too small to count
     relations : of confirmed columns, where the search looks for them
     minimal : the few of the confirmed columns that suffice, where the goal is "minimal"
+    insight : what a report shows beside the decisions
+    course : how the run went on its machine, where that is known; it is no part of the answer, and not saved with it
     """
 
     names: Names
@@ -142,6 +139,8 @@ class Result:
     modelled: NDArray[np.bool_] | None = None
     relations: Relations | None = None
     minimal: Minimal | None = None
+    insight: Insight = field(default_factory=Insight)
+    course: Course | None = None
 
     @property
     def confirmed(self) -> NDArray[np.int64]:
@@ -203,7 +202,7 @@ class Result:
             columns["p"], columns["q"] = pa.array(self.p[chosen]), pa.array(self.q[chosen])
             if self.modelled is not None:
                 source = pa.array(self.modelled[chosen].astype(np.int8))
-                columns["p_from"] = pa.DictionaryArray.from_arrays(source, pa.array(_P_FROM))
+                columns["p_from"] = pa.DictionaryArray.from_arrays(source, pa.array(P_FROM))
         elif self.facts.against:
             columns["wins"] = pa.array(self.wins[chosen])
         for about in (self.relations, self.minimal):
@@ -309,19 +308,6 @@ class Result:
         ahead = self.order[self.verdicts.decision[self.order] == decision]
         return list(self.names.take(ahead).to_pylist())
 
-    def save(self, directory: Path) -> None:
-        """Write ``decisions.parquet`` and ``result.json`` into a directory; each appears whole or not at all."""
-        with replaced_file(directory / DECISIONS_NAME) as file:
-            writer: pq.ParquetWriter | None = None
-            for part in self.tables():
-                writer = writer or pq.ParquetWriter(file, part.schema, compression="zstd")
-                writer.write_table(part)
-            if writer is not None:
-                writer.close()
-        sums = {DECISIONS_NAME: _digest_of(directory / DECISIONS_NAME)}
-        with replaced_file(directory / SUMMARY_NAME) as file:
-            file.write(seal({"format": _FORMAT, "version": _VERSION, **self.summary(), "files": sums}))
-
     def __getstate__(self) -> dict[str, Any]:
         # Names may be read from a store's files when they are asked for; a copy of the result must stand alone.
         runs = [run for _, run in self.names.runs()]
@@ -390,73 +376,3 @@ def _score_of(chances: NDArray[np.float64] | None) -> NDArray[np.float64]:
         raise ValueError("a result needs scores, or chances to make them of")
     score = np.log10(chances)
     return np.negative(score, out=score)
-
-
-def load_result(directory: Path) -> Result:
-    """The result that `Result.save` wrote."""
-    where = shown(directory.name)
-    summary_path, table_path = directory / SUMMARY_NAME, directory / DECISIONS_NAME
-    if not summary_path.is_file() or not table_path.is_file():
-        raise StoreError(f"{where} holds no result yet; let the run get on with `fernwood resume`")
-    data = summary_path.read_bytes()
-    damaged = f"the result in {where} is damaged; make it again with `fernwood resume`"
-    if not is_intact(data):
-        raise StoreError(damaged)
-    entries = json.loads(data)
-    if entries.get("format") != _FORMAT or entries.get("version") != _VERSION:
-        raise StoreError(f"{where} holds a result of another Fernwood; read it with that one")
-    if entries.get("files") != {DECISIONS_NAME: _digest_of(table_path)}:
-        raise StoreError(damaged)
-    try:
-        # What later versions added has a default.
-        facts = Facts(**{name: entries[name] for name in Facts.__dataclass_fields__ if name in entries})
-        table = pq.read_table(table_path)
-        return _restored(table, facts, entries)
-    except (KeyError, TypeError, ValueError, pa.ArrowException) as error:
-        raise StoreError(damaged) from error
-
-
-def _digest_of(path: Path) -> str:
-    """The checksum of a file, as `digest` has it of bytes."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
-
-
-def _restored(table: pa.Table, facts: Facts, entries: dict[str, Any]) -> Result:
-    position = table.column("position").to_numpy()
-    place = np.argsort(position)
-    if not np.array_equal(position[place], np.arange(facts.n_columns)):
-        raise ValueError("a position is missing or stands twice")
-
-    def coded(name: str) -> tuple[NDArray[np.uint16], list[str]]:
-        column = table.column(name).cast(pa.string()).dictionary_encode().combine_chunks()
-        return column.indices.to_numpy().astype(np.uint16)[place], column.dictionary.to_pylist()
-
-    decision, words = coded("decision")
-    reason, reasons = coded("reason")
-    meaning = np.array([Decision[word.upper()] for word in words], np.uint8)
-
-    def numbers(name: str) -> NDArray[Any] | None:
-        return table.column(name).to_numpy()[place] if name in table.column_names else None
-
-    wins = numbers("wins")
-    modelled = None
-    if "p_from" in table.column_names:
-        source, sources = coded("p_from")
-        modelled = np.array([name == _P_FROM[1] for name in sources])[source]
-    # Only confirmed columns have relations, and they stand first.
-    first = table.select(["column", "position"]).slice(0, len(entries["confirmed"]))
-    positions = dict(zip(first.column(0).to_pylist(), first.column(1).to_pylist(), strict=True))
-    return Result(
-        ListedNames(table.column("column").cast(pa.large_string()).combine_chunks().take(pa.array(place))),
-        facts,
-        table.column("draws").to_numpy()[place],
-        table.column("score").to_numpy()[place],
-        np.zeros(len(place), np.int32) if wins is None else wins,
-        Verdicts(meaning[decision], reason, tuple(reasons)),
-        numbers("p"),
-        numbers("q"),
-        modelled,
-        Relations.from_names(entries, positions) if "partners" in table.column_names else None,
-        Minimal.from_names(entries["minimal"], positions) if "minimal" in table.column_names else None,
-    )

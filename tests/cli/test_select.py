@@ -62,6 +62,7 @@ def test_from_a_table_to_an_export(run: Any, table: Path, tmp_path: Path) -> Non
         "checkpoint.npz",
         "decisions.parquet",
         "events.jsonl",
+        "insight.json",
         "result.json",
         "run.json",
         "table.fern",

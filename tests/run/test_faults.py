@@ -23,11 +23,11 @@ import fernwood
 from fernwood.cli.searching import _save
 from fernwood.errors import ParameterError, StoreError
 from fernwood.files import locked
-from fernwood.result import load_result
 from fernwood.run import driving
 from fernwood.run.directory import BEFORE_NAME, CHECKPOINT_NAME, RunDirectory, RunManifest
 from fernwood.run.events import EVENTS_NAME, EventLog
 from fernwood.run.standing import standing
+from fernwood.saved import load_result
 from fernwood.search.methods import select
 from fernwood.search.selection import Selection
 from fernwood.search.settings import SubspaceSettings

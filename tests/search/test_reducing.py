@@ -15,13 +15,14 @@ from hypothesis import given, strategies as st
 import fernwood
 from fernwood.errors import ParameterError
 from fernwood.importance.out_of_bag import Left
-from fernwood.result import Result, load_result
+from fernwood.result import Result
 from fernwood.run import driving
 from fernwood.run.directory import RunDirectory, RunManifest
 from fernwood.run.driving import SearchProgress, drive
 from fernwood.run.events import EVENTS_NAME, last_events
 from fernwood.run.standing import standing
 from fernwood.run.stopping import Stopped, ask_to_stop
+from fernwood.saved import load_result, save_result
 from fernwood.search.methods import select, settings_of
 from fernwood.search.reduction import Few, Reduction, ReductionState
 from fernwood.search.settings import SubspaceSettings
@@ -163,7 +164,7 @@ def test_the_answer_is_told_everywhere(answer: Result, tmp_path: Path) -> None:
     rank = answer.ranking
     assert set(np.flatnonzero(rank == 1)) == set(answer.selected.tolist())
     assert rank[[i for i in answer.confirmed if i not in answer.selected]].max() == 7
-    answer.save(tmp_path)
+    save_result(answer, tmp_path)
     again = load_result(tmp_path)
     assert again.minimal == answer.minimal
     assert again.summary() == answer.summary()
@@ -369,7 +370,7 @@ def test_a_stop_while_it_reduces_can_be_gone_on_with(tmp_path: Path) -> None:
 
     with run.working(store):
         early, stopped_by = select(store, settings, 0, directory=run, progress=stop)
-        early.save(run.path)
+        save_result(early, run.path)
     assert isinstance(stopped_by, KeyboardInterrupt)
     assert not early.facts.finished
     assert "stopped before it knew which few columns suffice" in repr(early)
@@ -377,6 +378,6 @@ def test_a_stop_while_it_reduces_can_be_gone_on_with(tmp_path: Path) -> None:
     assert (stands.state, stands.stage, stands.done) == ("stopped", "reducing", 2)
     with run.working(store):
         late, _ = select(store, settings, 0, directory=run)
-        late.save(run.path)
+        save_result(late, run.path)
     assert standing(run.path).state == "done"
     assert late.to_table() == select(store, settings, 0).result.to_table()

@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 
 import fernwood
-from fernwood.result import Result, load_result
+from fernwood.result import Result
+from fernwood.saved import load_result, save_result
 from fernwood.search.dealing import Dealer
 from fernwood.search.examining import Examiner
 from fernwood.search.relating import _told_more, interchangeable
@@ -51,7 +52,7 @@ def test_copies_are_one_group(tangled: Result) -> None:
 
 
 def test_relations_are_kept_with_the_result(tangled: Result, tmp_path: Path) -> None:
-    tangled.save(tmp_path)
+    save_result(tangled, tmp_path)
     again = load_result(tmp_path)
     assert again.relations == tangled.relations
     assert (again.modelled == tangled.modelled).all()

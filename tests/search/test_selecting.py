@@ -14,6 +14,7 @@ import fernwood
 from fernwood.datasets import make_madelon
 from fernwood.errors import BudgetError, FernwoodError, FernwoodWarning, ParameterError, SourceError, TargetError
 from fernwood.result import Result
+from fernwood.saved import save_result
 from fernwood.search.selecting import select_by_subspaces
 from fernwood.search.settings import SubspaceSettings
 from fernwood.store import Store
@@ -231,7 +232,7 @@ def test_class_weights_are_kept_as_plain_values(store: Store, tmp_path: Path) ->
     given = {np.int64(0): np.float32(1.0), np.int64(1): 2}
     result = search(store, class_weight=given)
     assert result.facts.parameters["class_weight"] == [[0, 1.0], [1, 2.0]]
-    result.save(tmp_path)
+    save_result(result, tmp_path)
     settings = SubspaceSettings(**SMALL, class_weight=given)
     assert SubspaceSettings.from_json(settings.to_json()) == SubspaceSettings(**SMALL, class_weight={0: 1.0, 1: 2.0})
 

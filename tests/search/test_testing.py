@@ -13,9 +13,10 @@ import pytest
 import fernwood
 from fernwood.datasets import make_madelon
 from fernwood.errors import ParameterError
-from fernwood.result import Result, load_result
+from fernwood.result import Result
 from fernwood.run.directory import RunDirectory, RunManifest
 from fernwood.run.driving import SearchProgress
+from fernwood.saved import load_result, save_result
 from fernwood.search.selecting import SubspaceLoop, prepare, select_by_subspaces
 from fernwood.search.settings import SubspaceSettings
 from fernwood.search.subspace import SearchState
@@ -219,7 +220,7 @@ def test_p_and_q(answer: Result, tmp_path: Path) -> None:
     assert {"p", "q", "score", "draws"} <= set(table.column_names)
     assert "wins" not in table.column_names
     assert table.column("reason")[0].as_py() == "more important than shadows, at a false discovery rate of 0.1"
-    answer.save(tmp_path)
+    save_result(answer, tmp_path)
     again = load_result(tmp_path)
     assert again.p is not None
     assert again.p.tolist() == answer.p.tolist()

@@ -27,7 +27,7 @@ def demo_command(
     Example: fernwood demo --out demo
     """
     from fernwood.datasets import make_madelon
-    from fernwood.result import load_result
+    from fernwood.saved import load_result
 
     out.mkdir(parents=True, exist_ok=True)
     table, run = out / "wide.csv", out / "wide.run"

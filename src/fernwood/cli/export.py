@@ -42,7 +42,7 @@ def export_command(
     Example: fernwood export genes.run --to csv --output genes.csv
     """
     from fernwood.files import replaced_file
-    from fernwood.result import load_result
+    from fernwood.saved import load_result
 
     keep_pandas_out()
     result = load_result(run)

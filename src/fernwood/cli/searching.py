@@ -271,8 +271,10 @@ def _headings(result: Result) -> list[str]:
 
 
 def _save(result: Result, directory: RunDirectory) -> None:
+    from fernwood.saved import save_result
+
     try:
-        result.save(directory.path)
+        save_result(result, directory.path)
     except OSError as error:
         raise StoreError(
             f"the result of {shown(directory.path.name)} cannot be written: {error.strerror or error}"

@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 from fernwood.files import locked
-from fernwood.result import SUMMARY_NAME, load_result
 from fernwood.run.directory import RunDirectory
 from fernwood.run.events import EVENTS_NAME, last_events
+from fernwood.saved import SUMMARY_NAME, load_result
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -1,0 +1,122 @@
+"""A result on disk: ``result.json``, ``decisions.parquet`` and ``insight.json``, sealed against damage."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from fernwood.errors import StoreError, shown
+from fernwood.files import replaced_file
+from fernwood.insight import Insight
+from fernwood.relations import Minimal, Relations
+from fernwood.relevance.decision import Decision, Verdicts
+from fernwood.result import P_FROM, Facts, Result
+from fernwood.sealed import is_intact, seal
+from fernwood.sources.names import ListedNames
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+__all__ = ["DECISIONS_NAME", "INSIGHT_NAME", "SUMMARY_NAME", "load_result", "save_result"]
+
+SUMMARY_NAME, DECISIONS_NAME, INSIGHT_NAME = "result.json", "decisions.parquet", "insight.json"
+_FORMAT, _VERSION = "fernwood result", 1
+
+
+def save_result(result: Result, directory: Path) -> None:
+    """Write the files of a result into a directory; each appears whole or not at all."""
+    with replaced_file(directory / DECISIONS_NAME) as file:
+        writer: pq.ParquetWriter | None = None
+        for part in result.tables():
+            writer = writer or pq.ParquetWriter(file, part.schema, compression="zstd")
+            writer.write_table(part)
+        if writer is not None:
+            writer.close()
+    with replaced_file(directory / INSIGHT_NAME) as file:
+        file.write(json.dumps(result.insight.named(result.names.__getitem__)).encode())
+    sums = {name: _digest_of(directory / name) for name in (DECISIONS_NAME, INSIGHT_NAME)}
+    with replaced_file(directory / SUMMARY_NAME) as file:
+        file.write(seal({"format": _FORMAT, "version": _VERSION, **result.summary(), "files": sums}))
+
+
+def load_result(directory: Path) -> Result:
+    """The result that `save_result` wrote; one of before there were insights has none."""
+    where = shown(directory.name)
+    summary_path, table_path = directory / SUMMARY_NAME, directory / DECISIONS_NAME
+    if not summary_path.is_file() or not table_path.is_file():
+        raise StoreError(f"{where} holds no result yet; let the run get on with `fernwood resume`")
+    data = summary_path.read_bytes()
+    damaged = f"the result in {where} is damaged; make it again with `fernwood resume`"
+    if not is_intact(data):
+        raise StoreError(damaged)
+    entries = json.loads(data)
+    if entries.get("format") != _FORMAT or entries.get("version") != _VERSION:
+        raise StoreError(f"{where} holds a result of another Fernwood; read it with that one")
+    sums = entries.get("files", {})
+    if DECISIONS_NAME not in sums or any(_digest_of(directory / name) != seen for name, seen in sums.items()):
+        raise StoreError(damaged)
+    try:
+        # What later versions added has a default.
+        facts = Facts(**{name: entries[name] for name in Facts.__dataclass_fields__ if name in entries})
+        table = pq.read_table(table_path)
+        insight = json.loads((directory / INSIGHT_NAME).read_bytes()) if INSIGHT_NAME in sums else None
+        return _restored(table, facts, entries, insight)
+    except (KeyError, TypeError, ValueError, pa.ArrowException) as error:
+        raise StoreError(damaged) from error
+
+
+def _digest_of(path: Path) -> str:
+    """The checksum of a file, as `digest` has it of bytes; empty where there is none."""
+    if not path.is_file():
+        return ""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
+
+
+def _restored(table: pa.Table, facts: Facts, entries: dict[str, Any], insight: dict[str, Any] | None) -> Result:
+    position = table.column("position").to_numpy()
+    place = np.argsort(position)
+    if not np.array_equal(position[place], np.arange(facts.n_columns)):
+        raise ValueError("a position is missing or stands twice")
+
+    def coded(name: str) -> tuple[NDArray[np.uint16], list[str]]:
+        column = table.column(name).cast(pa.string()).dictionary_encode().combine_chunks()
+        return column.indices.to_numpy().astype(np.uint16)[place], column.dictionary.to_pylist()
+
+    decision, words = coded("decision")
+    reason, reasons = coded("reason")
+    meaning = np.array([Decision[word.upper()] for word in words], np.uint8)
+
+    def numbers(name: str) -> NDArray[Any] | None:
+        return table.column(name).to_numpy()[place] if name in table.column_names else None
+
+    wins = numbers("wins")
+    modelled = None
+    if "p_from" in table.column_names:
+        source, sources = coded("p_from")
+        modelled = np.array([name == P_FROM[1] for name in sources])[source]
+    # Only confirmed columns have relations, and only tentative ones beside them have profiles; they stand first.
+    n_first = len(entries["confirmed"]) + len(entries["tentative"])
+    first = table.select(["column", "position"]).slice(0, n_first)
+    positions = dict(zip(first.column(0).to_pylist(), first.column(1).to_pylist(), strict=True))
+    return Result(
+        ListedNames(table.column("column").cast(pa.large_string()).combine_chunks().take(pa.array(place))),
+        facts,
+        table.column("draws").to_numpy()[place],
+        table.column("score").to_numpy()[place],
+        np.zeros(len(place), np.int32) if wins is None else wins,
+        Verdicts(meaning[decision], reason, tuple(reasons)),
+        numbers("p"),
+        numbers("q"),
+        modelled,
+        Relations.from_names(entries, positions) if "partners" in table.column_names else None,
+        Minimal.from_names(entries["minimal"], positions) if "minimal" in table.column_names else None,
+        Insight() if insight is None else Insight.from_names(insight, positions),
+    )
