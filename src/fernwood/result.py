@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from fernwood.relevance.decision import Decision, Verdicts
 from fernwood.sources.names import ListedNames, NumberedNames
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
@@ -56,6 +58,7 @@ class Facts:
     versions : of Fernwood and of the libraries that the numbers come from
     elimination : what the calls of an elimination came to, see `fernwood.search.tracing`; empty of other methods
     unreduced : whether a search for a few that suffice was stopped after its draws, before it had them
+    notes : what deserved a warning when the table was read, in sentences
     sampling : how many rows were looked at where there are very many, and what that means; empty where all were
     """
 
@@ -79,6 +82,7 @@ class Facts:
     versions: dict[str, str] = field(default_factory=dict)
     elimination: dict[str, Any] = field(default_factory=dict)
     unreduced: bool = False
+    notes: list[str] = field(default_factory=list)
     sampling: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
@@ -91,6 +95,7 @@ class Facts:
             n_rows=store.n_rows,
             n_columns=store.n_columns,
             fingerprint=store.fingerprint,
+            notes=list(store.notes),
             **about,
         )
 
@@ -311,6 +316,26 @@ class Result:
     def _names_of(self, decision: Decision) -> list[str]:
         ahead = self.order[self.verdicts.decision[self.order] == decision]
         return list(self.names.take(ahead).to_pylist())
+
+    def to_html(self, path: str | os.PathLike[str] | None = None) -> str:
+        """The report: one page that needs no network, also written to a file where a path is given.
+
+        Parameters
+        ----------
+        path : where to write it, optional; a file that is there is replaced
+        """
+        from fernwood.report.html import html_of, write_html
+
+        page = html_of(self)
+        if path is not None:
+            write_html(page, Path(path))
+        return page
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        from fernwood.report.notebook import card_of
+
+        return card_of(self)
 
     def __getstate__(self) -> dict[str, Any]:
         # Names may be read from a store's files when they are asked for; a copy of the result must stand alone.
