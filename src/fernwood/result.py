@@ -170,9 +170,13 @@ class Result:
     @cached_property
     def order(self) -> NDArray[np.int64]:
         """All positions, best first: by decision, p or share of wins, score, and position."""
-        chance = -self.wins / np.maximum(self.draws, 1) if self.p is None else self.p
+        return self.best_first(slice(None))
+
+    def best_first(self, chosen: NDArray[np.int64] | slice) -> NDArray[np.int64]:
+        """Places among some positions, which are in increasing order, best first; as `order` has all of them."""
+        chance = -self.wins[chosen] / np.maximum(self.draws[chosen], 1) if self.p is None else self.p[chosen]
         # The sort is stable, so that equal columns stay in the order of their positions.
-        return np.lexsort((-self.score, chance, self.verdicts.decision))
+        return np.lexsort((-self.score[chosen], chance, self.verdicts.decision[chosen]))
 
     @property
     def ranking(self) -> NDArray[np.int64]:
@@ -362,6 +366,7 @@ def result_of(
     modelled: NDArray[np.bool_] | None = None,
     relations: Relations | None = None,
     given: NDArray[np.int64] | None = None,
+    insight: Insight | None = None,
 ) -> Result:
     """The result for all columns of a store, from what a search says of the columns at positions `ids`.
 
@@ -393,6 +398,7 @@ def result_of(
         None if q is None else spread(q, 1.0),
         None if modelled is None else spread(modelled, False),
         relations,
+        insight=Insight() if insight is None else insight,
     )
 
 
