@@ -4,7 +4,7 @@ BIN := .venv/bin
 FRESH := .venv/.filled
 
 SCALE := scale-million scale-subspace scale-ten-million scale-rows scale-rows-subspace scale-width scale-store \
-	scale-checkpoints scale-kills
+	scale-checkpoints scale-kills report-million
 
 .PHONY: help demo test lint format browser bench bench-scale clean
 

@@ -136,6 +136,15 @@ class SearchSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
             )
         return super().transform(X)
 
+    def _repr_html_inner(self) -> str:
+        """What notebooks show: scikit-learn's diagram, and below it what was found."""
+        diagram: str = super()._repr_html_inner()
+        return f"{diagram}{self.result_._repr_html_()}" if hasattr(self, "result_") else diagram
+
+    def _repr_mimebundle_(self, **how: Any) -> dict[str, str]:
+        shown: dict[str, str] = super()._repr_mimebundle_(**how)
+        return {**shown, "text/html": self._repr_html_inner()} if "text/html" in shown else shown
+
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)
         return self.support_
