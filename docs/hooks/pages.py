@@ -22,6 +22,12 @@ if TYPE_CHECKING:
 COMMAND_LINE = "reference/command-line.md"
 DECISIONS = "decisions/"
 _FIRST = ("select", "resume", "status", "report", "export", "apply", "compare", "plan", "ingest", "info", "verify")
+_COMMAND_LINE = """# The command line
+
+`fernwood COMMAND --help` shows the same on the terminal. Exit codes: 0 done; 1 internal error; 2 bad usage or bad
+input;
+3 stopped early with a resumable run; 130 and 143 stopped by Ctrl-C or a termination signal with nothing to resume.
+"""
 _WORDS = {"Path": "PATH", "str": "TEXT", "int": "NUMBER", "float": "NUMBER"}
 
 
@@ -71,16 +77,14 @@ def command_line() -> str:
         import_module(f"fernwood.cli.{module.name}")
     from fernwood.cli import theory
 
-    parts = [
-        "# The command line\n",
-        "`fernwood COMMAND --help` shows the same on the terminal. Exit codes: 0 done; 1 internal error; 2 bad usage or "
-        "bad input; 3 stopped early with a resumable run; 130 and 143 stopped by Ctrl-C or a termination signal with "
-        "nothing to resume.\n",
-    ]
+    parts = [_COMMAND_LINE]
     commands = {_name_of(info): info.callback for info in cli.app.registered_commands}
     for name in sorted(commands, key=lambda name: (_FIRST.index(name) if name in _FIRST else len(_FIRST), name)):
         parts += _command(f"fernwood {name}", commands[name], "##")
-    parts += ["## fernwood theory\n", f"{theory.app.info.help} [The page about it](../theory.md) shows what they print.\n"]
+    parts += [
+        "## fernwood theory\n",
+        f"{theory.app.info.help} [The page about it](../theory.md) shows what they print.\n",
+    ]
     for info in theory.app.registered_commands:
         parts += _command(f"fernwood theory {_name_of(info)}", info.callback, "###")
     return "\n".join(parts)
