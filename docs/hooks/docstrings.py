@@ -1,6 +1,7 @@
 """Docstrings for the reference: the house's short forms become those that the reader of NumPy's style knows.
 
-- ``support_ : bool array; the columns that are confirmed``: all behind the colon would be taken for a type.
+- ``support_ : bool array; the columns that are confirmed``, and ``names : of the columns``: all behind the colon would be
+  taken for a type.
 - ``rule : {"shadow", "probe"}``: the first choice would be taken for the default, whatever the signature says.
 - Parameters that every estimator has and few describe are described here.
 """
@@ -14,7 +15,8 @@ import griffe
 
 _SECTION = re.compile(r"^(Attributes|Parameters)\n-+\n.*?(?=^\w+\n-+\n|\Z)", re.DOTALL | re.MULTILINE)
 _CHOICES = re.compile(r"^(\w+ : )\{([^}\n]+)\}", re.MULTILINE)
-_ONE_LINE = re.compile(r"^(?P<names>\w+(?:, \w+)*) : (?P<kind>[^;\n]+); (?P<about>.+(?:\n    .+)*)$", re.MULTILINE)
+_ENTRY = re.compile(r"^(?P<names>\w+(?:, \w+)*) : (?P<text>.+(?:\n    .+)*)$", re.MULTILINE)
+_TYPED = re.compile(r"(?P<kind>[\w. ]*\b(?:arrays?|int|float|bool|str|list|dict|[A-Z]\w+)); (?P<about>.+)")
 _KNOWN = {
     "random_state": "The same integer gives the same answer.",
     "n_features_in_, feature_names_in_": "As scikit-learn defines them.",
@@ -35,9 +37,15 @@ def plain(section: str) -> str:
     """A section of parameters or attributes with every entry on its line and its description below."""
     section = _CHOICES.sub(lambda entry: entry[1] + entry[2].replace(", ", " or "), section)
     section = _BARE.sub(lambda entry: f"{entry[0]}\n    {_KNOWN[entry[1]]}", section)
-    return _ONE_LINE.sub(_split, section)
+    return _ENTRY.sub(_attribute, section) if section.startswith("Attributes") else section
 
 
-def _split(entry: re.Match[str]) -> str:
-    about = " ".join(entry["about"].split())
-    return f"{entry['names']} : {entry['kind']}\n    {about[0].upper()}{about[1:]}"
+def _attribute(entry: re.Match[str]) -> str:
+    _, _, rest = entry["text"].partition("\n    ")
+    if rest[:1].isupper():  # a type, and a description below it
+        return entry[0]
+    text = " ".join(entry["text"].split())
+    typed = _TYPED.fullmatch(text)
+    about = typed["about"] if typed else text
+    kind = f" : {typed['kind']}" if typed else ""
+    return f"{entry['names']}{kind}\n    {about[0].upper()}{about[1:]}"

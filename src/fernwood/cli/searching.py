@@ -68,7 +68,7 @@ class SearchCommand:
             selection = self._selection(store, settings, seed, None)
         else:
             where = printable(str(directory.path))
-            with directory.working(store):
+            with directory.working(store, memory=self.total, n_threads=self._n_threads):
                 try:
                     selection = self._selection(store, settings, seed, directory)
                     directory.check_store()

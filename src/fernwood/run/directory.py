@@ -215,8 +215,12 @@ class RunDirectory:
         return Path(os.path.normpath(self.path / self.manifest.store))
 
     @contextmanager
-    def working(self, store: Store | None = None) -> Iterator[None]:
-        """Hold the run for this process, and keep an eye on its store; warn where it began under other versions."""
+    def working(self, store: Store | None = None, *, memory: int = 0, n_threads: int = 0) -> Iterator[None]:
+        """Hold the run for this process, and keep an eye on its store; warn where it began under other versions.
+
+        `memory` is what the process may hold in all, and `n_threads` how many threads it was asked to use; the events
+        say so.
+        """
         with locked(self.path, tries=_TRIES) as alone:
             if not alone:
                 raise StoreError(
@@ -234,7 +238,7 @@ class RunDirectory:
                         FernwoodWarning,
                         stacklevel=4,
                     )
-            self.events.say("started", host=platform.node())
+            self.events.say("started", host=platform.node(), memory=memory, threads=n_threads)
             try:
                 yield
             except BaseException as error:

@@ -12,7 +12,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from fernwood import seeds
-from fernwood.budget import default_budget, parse_size
+from fernwood.budget import default_budget, parse_size, resident
 from fernwood.errors import ParameterError
 from fernwood.estimator import TableEstimator, fit_store, n_threads
 from fernwood.run.directory import RunDirectory, RunManifest
@@ -81,7 +81,8 @@ class SearchSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
                 parameters = {**settings.to_json(), **(marks or {})}
                 manifest = RunManifest.of(store, settings.method, parameters, seed, place="")
                 directory = RunDirectory.of_memory(Path(self.run_dir), manifest)
-                stack.enter_context(directory.working(store))
+                allowed = resident() - held + budget
+                stack.enter_context(directory.working(store, memory=allowed, n_threads=threads))
             result, stopped_by = select(
                 store,
                 settings,
