@@ -1,6 +1,6 @@
 """Docstrings for the reference: the house's short forms become those that the reader of NumPy's style knows.
 
-- ``support_ : bool array; the columns that are confirmed``, and ``names : of the columns``: all behind the colon would be
+- ``support_ : bool array; the columns that are confirmed``, ``names : of the columns``: all behind the colon would be
   taken for a type.
 - ``rule : {"shadow", "probe"}``: the first choice would be taken for the default, whatever the signature says.
 - Parameters that every estimator has and few describe are described here.
