@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ast
+import html
+import inspect
 import json
 import os
 import re
@@ -107,6 +110,22 @@ def test_every_public_name_is_in_the_reference(site: Path) -> None:
     # A function that is called as its module is has the longer name.
     missing = [name for name in names if not re.search(rf'id="{name}(\.{name.rpartition(".")[2]})?"', there)]
     assert missing == [], "name them in docs/reference/*.md, as `::: fernwood.NAME`"
+
+
+def test_defaults_in_the_reference_are_those_of_the_signatures(site: Path) -> None:
+    """What a parser of docstrings makes of sets of choices, and of several names in one entry, is not always true."""
+    n_held = 0
+    for page in ("selectors", "models"):
+        text = (site / "reference" / f"{page}.html").read_text(encoding="utf-8")
+        for part in re.split(r'<h2 id="fernwood\.', text)[1:]:
+            estimator = getattr(fernwood, part.partition('"')[0])
+            known = inspect.signature(estimator).parameters
+            for name, shown in re.findall(r"<b><code>(\w+)</code></b>[^–]*default:\s*<code>(.*?)</code>", part):
+                if name in known:
+                    told = ast.literal_eval(html.unescape(re.sub(r"<[^>]*>", "", shown)))
+                    assert told == known[name].default, f"{estimator.__name__}({name}={told})"
+                    n_held += 1
+    assert n_held > 120
 
 
 def test_every_command_and_option_is_in_the_reference(site: Path) -> None:

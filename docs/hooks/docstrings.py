@@ -3,6 +3,7 @@
 - ``support_ : bool array; the columns that are confirmed``, ``names : of the columns``: all behind the colon would be
   taken for a type.
 - ``rule : {"shadow", "probe"}``: the first choice would be taken for the default, whatever the signature says.
+- ``bootstrap, max_samples``: the default of the first would be shown for both.
 - Parameters that every estimator has and few describe are described here.
 """
 
@@ -15,6 +16,7 @@ import griffe
 
 _SECTION = re.compile(r"^(Attributes|Parameters)\n-+\n.*?(?=^\w+\n-+\n|\Z)", re.DOTALL | re.MULTILINE)
 _CHOICES = re.compile(r"^(\w+ : )\{([^}\n]+)\}", re.MULTILINE)
+_SEVERAL = re.compile(r"^(?P<names>\w+(?:, \w+)+)(?P<rest>(?: : .*)?(?:\n    .*)*)$", re.MULTILINE)
 _ENTRY = re.compile(r"^(?P<names>\w+(?:, \w+)*) : (?P<text>.+(?:\n    .+)*)$", re.MULTILINE)
 _TYPED = re.compile(r"(?P<kind>[\w. ]*\b(?:arrays?|int|float|bool|str|list|dict|[A-Z]\w+)); (?P<about>.+)")
 _KNOWN = {
@@ -37,7 +39,9 @@ def plain(section: str) -> str:
     """A section of parameters or attributes with every entry on its line and its description below."""
     section = _CHOICES.sub(lambda entry: entry[1] + entry[2].replace(", ", " or "), section)
     section = _BARE.sub(lambda entry: f"{entry[0]}\n    {_KNOWN[entry[1]]}", section)
-    return _ENTRY.sub(_attribute, section) if section.startswith("Attributes") else section
+    if section.startswith("Attributes"):
+        return _ENTRY.sub(_attribute, section)
+    return _SEVERAL.sub(lambda entry: "\n".join(name + entry["rest"] for name in entry["names"].split(", ")), section)
 
 
 def _attribute(entry: re.Match[str]) -> str:
@@ -48,4 +52,4 @@ def _attribute(entry: re.Match[str]) -> str:
     typed = _TYPED.fullmatch(text)
     about = typed["about"] if typed else text
     kind = f" : {typed['kind']}" if typed else ""
-    return f"{entry['names']}{kind}\n    {about[0].upper()}{about[1:]}"
+    return f"{entry['names']}{kind}\n    {about}"

@@ -57,12 +57,11 @@ def _decisions(config: MkDocsConfig) -> str:
     lines = []
     for path in _records(config):
         number, title = re.match(r"# (\d+):? (.*)", path.read_text(encoding="utf-8").partition("\n")[0]).groups()
-        lines.append(f"| {number} | [{title}]({path.name}) |")
+        lines.append(f"- {number}: [{title}]({path.name})")
     return (
         "# Why it is as it is\n\n"
         "What was not obvious has a record: what the question was, what could have been done, what was done, and what "
-        "follows. A record is superseded by a later one, never edited.\n\n"
-        "| | decision |\n| --- | --- |\n" + "\n".join(lines) + "\n"
+        "follows. A record is superseded by a later one, never edited.\n\n" + "\n".join(lines) + "\n"
     )
 
 
