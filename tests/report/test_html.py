@@ -65,13 +65,13 @@ def test_it_opens_with_the_answer() -> None:
         "8 of 40 columns matter for ‘disease’",
         "confirmed 8; 2 more are tentative",
         "The false discovery rate is 0.1",
-        "It took 12.5 s in 2 sittings and at most 300 MB of memory of the 512 MB that it was allowed",
+        "The search took 12.5 s in 2 sittings and at most 300 MB of memory of the 512 MB that it was allowed",
         "fernwood select genes.csv --target disease --seed 7",
         "0123456789abcdef",
         "higher in 'case'",
     ):
         assert said in text
-    assert text.index("It took") < text.index("Confirmed and tentative columns")
+    assert text.index("The search took") < text.index("Confirmed and tentative columns")
 
 
 @pytest.mark.parametrize("profile", [None, CATEGORIES, ALONG], ids=["numbers", "categories", "regression"])

@@ -84,7 +84,7 @@ class SearchCommand:
             selection = self._selection(store, settings, seed, None)
         else:
             where = printable(str(directory.path))
-            with directory.working(store, memory=self.total, n_threads=self._n_threads, call=self._call):
+            with directory.working(store, memory=self.total, n_threads=self._n_threads, whole=True, call=self._call):
                 try:
                     selection = self._selection(store, settings, seed, directory)
                     directory.check_store()

@@ -106,8 +106,8 @@ class _Tally:
             self._before = now
             self._memory = event.get("memory", 0) or self._memory
             self._call = self._call or event.get("call", "")
-            # What the process held at some time before it began is not of this run.
-            self._peak_at_start = event.get("peak", 0)
+            # What the process held at some time before it began is not of this run, unless it was there for that alone.
+            self._peak_at_start = 0 if event.get("whole") else event.get("peak", 0)
         if self._before is not None:
             self._seconds += max((now - self._before).total_seconds(), 0.0)
         self._before = now

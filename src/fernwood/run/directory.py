@@ -216,12 +216,12 @@ class RunDirectory:
 
     @contextmanager
     def working(
-        self, store: Store | None = None, *, memory: int = 0, n_threads: int = 0, call: str = ""
+        self, store: Store | None = None, *, memory: int = 0, n_threads: int = 0, whole: bool = False, call: str = ""
     ) -> Iterator[None]:
         """Hold the run for this process, and keep an eye on its store; warn where it began under other versions.
 
         `memory` is what the process may hold in all, `n_threads` how many threads it was asked to use, and `call` what
-        was asked for; the events say so.
+        was asked for; the events say so. Of a process that does nothing else (`whole`), what it held before counts.
         """
         with locked(self.path, tries=_TRIES) as alone:
             if not alone:
@@ -241,7 +241,7 @@ class RunDirectory:
                         stacklevel=4,
                     )
             asked = {"call": call} if call else {}
-            self.events.say("started", host=platform.node(), memory=memory, threads=n_threads, **asked)
+            self.events.say("started", host=platform.node(), memory=memory, threads=n_threads, whole=whole, **asked)
             try:
                 yield
             except BaseException as error:
