@@ -35,6 +35,8 @@ _MOST_CATEGORIES, _MOST_CLASSES = 20, 10
 _NAME_LENGTH = 40
 _LONG = 3 * 86_400
 """Seconds of a bin of dates from which on days are enough to name it."""
+_FEW_VALUES = 12
+"""Numbers of so many values have a bin for each, as categories do."""
 _FAR_OUT = 0.005
 """The share of rows at either end of a column that its picture puts into one bin."""
 _QUARTILES = ("lower quartile", "median", "upper quartile")
@@ -120,7 +122,7 @@ def _profile(codes: NDArray[np.uint8], scale: Scale, against: _Classes | _Number
     place = bins.of_code[codes]
     rows = np.bincount(place, minlength=bins.n + 1)
     told = against.told(codes, bins.ordered, bins.categories, place)
-    if isinstance(against, _Classes) and bins.edges and len(scale.edges) - 1 > bins.n:
+    if isinstance(against, _Classes) and bins.edges and len(scale.edges) > _FEW_VALUES:
         return _distribution(codes, scale, against, told)
     return Profile(
         effect=told.effect,
