@@ -27,7 +27,7 @@ from fernwood.run import driving
 from fernwood.run.directory import BEFORE_NAME, CHECKPOINT_NAME, RunDirectory, RunManifest
 from fernwood.run.events import EVENTS_NAME, EventLog
 from fernwood.run.standing import standing
-from fernwood.saved import load_result
+from fernwood.saved import load_result, save_result
 from fernwood.search.methods import select
 from fernwood.search.selection import Selection
 from fernwood.search.settings import SubspaceSettings
@@ -57,7 +57,7 @@ def go(store: Path, run: Path, progress: Callable[[Any, DiskStore], None] | None
         with directory.working(opened):
             told = None if progress is None else lambda now: progress(now, opened)
             selection = select(opened, SETTINGS, 0, directory=directory, progress=told)
-            selection.result.save(run)
+            save_result(selection.result, run)
             return selection
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from fernwood.insight import Insight
@@ -87,6 +88,9 @@ def select_by_boruta(
     )
     evidence, tested, verdicts = state.evidence, loop.tested(state), loop.verdicts(state)
     score, null = evidence.mean_importance(), loop.compared_with(state)
+    comparison = compared(null.scores, score, verdicts.decision, n=null.n)
+    if tested.p is None:
+        comparison = replace(comparison, threshold=None)  # hits decide, and not how important a column is
     result = result_of(
         store,
         ids,
@@ -98,7 +102,7 @@ def select_by_boruta(
         p=tested.p,
         q=tested.q,
         modelled=tested.modelled,
-        insight=Insight(history, compared(null.scores, score, verdicts.decision, n=null.n)),
+        insight=Insight(history, comparison),
     )
     return Selection(result, stopped_by)
 
