@@ -43,6 +43,8 @@ ALLOWED = {
     **{room: FREE | set(FLOW[:i]) for i, room in enumerate(FLOW)},
     "result": FREE | set(FLOW[: FLOW.index("result")]) | {"report"},  # a result shows itself; see decision 0018
     "run": FREE | {"sources", "store", "theory", "course", "result", "saved"},
+    "reduced": FREE | {"sources", "store", "result", "saved", "run"},
+    "comparing": FREE | {"sources", "relevance", "result", "saved"},
     "search": FREE | set(FLOW[: FLOW.index("report")]) | {"run", "theory"},
     "estimator": FREE | set(FLOW[: FLOW.index("report")]) | {"run", "theory", "search"},
     "selectors": FREE | set(FLOW[: FLOW.index("report")]) | {"run", "theory", "search", "estimator"},
