@@ -46,9 +46,11 @@ ALLOWED = {
     "reduced": FREE | {"sources", "store", "result", "saved", "run"},
     "comparing": FREE | {"sources", "relevance", "result", "saved"},
     "search": FREE | set(FLOW[: FLOW.index("report")]) | {"run", "theory"},
-    "estimator": FREE | set(FLOW[: FLOW.index("report")]) | {"run", "theory", "search"},
-    "selectors": FREE | set(FLOW[: FLOW.index("report")]) | {"run", "theory", "search", "estimator"},
-    "models": FREE | set(FLOW[: FLOW.index("report")]) | {"run", "theory", "search", "estimator"},
+    "kept": FREE | {"store", "learner"},
+    "estimator": FREE | set(FLOW[: FLOW.index("report")]) | {"run", "theory", "search", "kept"},
+    "selectors": FREE | set(FLOW[: FLOW.index("report")]) | {"run", "theory", "search", "kept", "estimator"},
+    "models": FREE | set(FLOW[: FLOW.index("report")]) | {"run", "theory", "search", "kept", "estimator"},
+    "loading": FREE | {"kept", "models", "selectors"},
     "datasets": FREE | {"sources", "store"},
 }
 
