@@ -238,6 +238,39 @@ def test_arrays_are_taken_by_position(run: Any, tmp_path: Path) -> None:
     assert "lacks 1 of the 2 selected columns: 'x3'" in narrow.err
 
 
+@pytest.mark.parametrize("dtype", ["?", "i1", "<i4", ">i4", "<f8", ">f4", "f2", "u2"])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_arrays_keep_their_type(run: Any, tmp_path: Path, dtype: str, order: Any) -> None:
+    values = np.arange(80).reshape(20, 4) % 3
+    made_run(tmp_path / "r", np.c_[values, np.arange(20) % 2], ["x2", "x0"], target=4)
+    new = np.asarray(values[::-1] % 2, dtype, order=order)
+    np.save(tmp_path / "new.npy", new)
+    assert run("apply", "r", "new.npy", "--output", "x.feather").code == 0
+    got = feather.read_table(tmp_path / "x.feather")
+    assert got.schema.types == [pa.from_numpy_dtype(np.dtype(dtype).newbyteorder("="))] * 2
+    np.testing.assert_array_equal(got["x2"].to_numpy(), new[:, 2])
+
+
+def test_scratch_files_on_a_full_disk(run: Any, tmp_path: Path) -> None:
+    """Columns that wait in scratch files need room, too."""
+    rng = np.random.default_rng(0)
+    names = [f"v{i}" for i in range(40)]
+    table = pa.table({name: pa.array(rng.standard_normal(100_000)) for name in names})
+    made_run(tmp_path / "r", table.slice(0, 100).append_column("y", pa.array(np.arange(100) % 2)), names, target="y")
+    pq.write_table(table, tmp_path / "new.parquet")
+    small = run("apply", "r", "new.parquet", "--output", "x.csv", "--memory", "10MB")
+    least = float(small.err.split("at least ")[1].split()[0]) + 5
+    full = (
+        "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))"
+    )
+    done = run("apply", "r", "new.parquet", "--output", "x.csv", "--memory", f"{least}MB", before=full)
+    assert done.code == 2
+    assert done.err.count("\n") == 1
+    assert "'x.csv' cannot be written: File too large; free some space, or write elsewhere" in done.err
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["new.parquet", "r"]
+
+
 def test_without_the_store_nothing_is_compared(run: Any, made: Path, tmp_path: Path) -> None:
     (made / "table.fern").rename(tmp_path / "moved.fern")
     pq.write_table(changed("age", [1000] * 50), tmp_path / "new.parquet")

@@ -189,4 +189,4 @@ def said_of_disk(what: str) -> Iterator[None]:
             raise
         full = error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
         way_out = "free some space, or write elsewhere" if full else "choose another place"
-        raise StoreError(f"{what} cannot be written: {error.strerror}; {way_out}") from error
+        raise StoreError(f"{what} cannot be written: {os.strerror(error.errno)}; {way_out}") from error

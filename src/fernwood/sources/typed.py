@@ -45,7 +45,8 @@ def _typed(band: Band, place: int, dtype: np.dtype[np.generic] | None) -> pa.Arr
     if kind == Kind.DATE:
         microseconds = (filled * 1e6).round().astype(np.int64)
         return pa.array(microseconds, mask=missing).cast(pa.timestamp("us"))
-    return pa.array(filled if dtype is None else filled.astype(dtype), mask=missing)
+    # Arrow takes numbers in the machine's own order of bytes only.
+    return pa.array(filled if dtype is None else filled.astype(dtype.newbyteorder("=")), mask=missing)
 
 
 def decoded(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
