@@ -224,11 +224,10 @@ class _Pair:
 
     def __init__(self, there: Result, here: Result) -> None:
         self._there, self._here = there, here
-        value_set = pa.concat_arrays([run for _, run in there.names.runs()])
-        places = [pc.index_in(run, value_set=value_set) for _, run in here.names.runs()]
-        found = pa.concat_arrays(places) if places else pa.array([], pa.int32())
-        self.in_both_here = np.flatnonzero(found.is_valid().to_numpy(zero_copy_only=False))
-        self.in_both_there = found.drop_null().to_numpy(zero_copy_only=False).astype(np.int64)
+        known, wanted = (pa.chunked_array([run for _, run in result.names.runs()]) for result in (there, here))
+        found = pc.index_in(wanted, value_set=known)
+        self.in_both_here = np.flatnonzero(found.is_valid().to_numpy())
+        self.in_both_there = found.drop_null().to_numpy().astype(np.int64)
 
     def changed(self) -> list[Change]:
         """Columns that are selected, confirmed or tentative in either and stand differently, the best first."""
