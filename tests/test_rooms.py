@@ -42,7 +42,7 @@ ALLOWED = {
     "theory": {"errors", "seeds"},
     **{room: FREE | set(FLOW[:i]) for i, room in enumerate(FLOW)},
     "result": FREE | set(FLOW[: FLOW.index("result")]) | {"report"},  # a result shows itself; see decision 0018
-    "run": FREE | {"sources", "store", "theory", "course", "result", "saved"},
+    "run": FREE | {"sources", "store", "theory", "insight", "course", "result", "saved"},
     "reduced": FREE | {"sources", "store", "result", "saved", "run"},
     "comparing": FREE | {"sources", "relevance", "result", "saved"},
     "search": FREE | set(FLOW[: FLOW.index("report")]) | {"run", "theory"},

@@ -41,7 +41,7 @@ for run, (train, test) in enumerate(splits):
         started = time.perf_counter()
         errors = subset_errors(evaluation_of(learner, table[train], y[train], cv=inner, scoring=None))
         settings = EliminationSettings(learner, r_max=100, search=search)
-        state, _ = drive(EliminationLoop(errors, settings.removals(table.shape[1], run), settings.tolerance))
+        state, *_ = drive(EliminationLoop(errors, settings.removals(table.shape[1], run), settings.tolerance))
         keep(search, np.flatnonzero(state.left), time.perf_counter() - started, train, test)
         told.setdefault(f"{search}_calls", []).append(state.n_calls)
     started = time.perf_counter()

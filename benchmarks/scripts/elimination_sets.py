@@ -62,10 +62,10 @@ for run, (train, test) in enumerate(splits):
         started = time.perf_counter()
         if version == "filter":
             order = rank_columns(fernwood.ingest(x[train], target=y[train], task="classification")).columns
-            state, _ = drive(FilterLoop(errors, order))
+            state, *_ = drive(FilterLoop(errors, order))
             kept, calls = np.sort(order[: state.n_best]), len(state.errors)
         else:
-            state, _ = drive(EliminationLoop(errors, settings_of(version).removals(n, run), TOLERANCE))
+            state, *_ = drive(EliminationLoop(errors, settings_of(version).removals(n, run), TOLERANCE))
             kept, calls = np.flatnonzero(state.left), state.n_calls
         seconds = time.perf_counter() - started + made
         figures = {"evals": calls, "inputs": len(kept), "error": 100 * outer(kept), "seconds": seconds}

@@ -51,7 +51,7 @@ for seed in range(first, first + n_problems):
     rows = [(np.arange(1000), np.arange(1000, 2000))]
     errors = subset_errors(evaluation_of(learner, x, y, cv=rows, scoring=None))
     started = time.perf_counter()
-    state, _ = drive(EliminationLoop(errors, settings.removals(N, seed), TOLERANCE, baseline="last"))
+    state, *_ = drive(EliminationLoop(errors, settings.removals(N, seed), TOLERANCE, baseline="last"))
     kept = set(np.flatnonzero(state.left).tolist())
     told["seconds"].append(time.perf_counter() - started)
     told["calls"].append(state.n_calls)

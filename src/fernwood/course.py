@@ -29,6 +29,7 @@ class Course:
     memory : bytes that a process was allowed to hold; 0 where nobody said
     n_processes : how often it was begun or gone on with
     samples : a few hundred at most, in order
+    call : what was asked for, as a command or as Python, so that it can be asked again
     """
 
     seconds: float
@@ -36,3 +37,4 @@ class Course:
     memory: int = 0
     n_processes: int = 1
     samples: list[Sample] = field(default_factory=list)
+    call: str = ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from fernwood.relevance.decision import Decision, Verdicts
 from fernwood.sources.names import ListedNames, NumberedNames
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
@@ -56,6 +58,7 @@ class Facts:
     versions : of Fernwood and of the libraries that the numbers come from
     elimination : what the calls of an elimination came to, see `fernwood.search.tracing`; empty of other methods
     unreduced : whether a search for a few that suffice was stopped after its draws, before it had them
+    notes : what deserved a warning when the table was read, in sentences
     sampling : how many rows were looked at where there are very many, and what that means; empty where all were
     """
 
@@ -79,6 +82,7 @@ class Facts:
     versions: dict[str, str] = field(default_factory=dict)
     elimination: dict[str, Any] = field(default_factory=dict)
     unreduced: bool = False
+    notes: list[str] = field(default_factory=list)
     sampling: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
@@ -91,6 +95,7 @@ class Facts:
             n_rows=store.n_rows,
             n_columns=store.n_columns,
             fingerprint=store.fingerprint,
+            notes=list(store.notes),
             **about,
         )
 
@@ -165,9 +170,13 @@ class Result:
     @cached_property
     def order(self) -> NDArray[np.int64]:
         """All positions, best first: by decision, p or share of wins, score, and position."""
-        chance = -self.wins / np.maximum(self.draws, 1) if self.p is None else self.p
+        return self.best_first(slice(None))
+
+    def best_first(self, chosen: NDArray[np.int64] | slice) -> NDArray[np.int64]:
+        """Places among some positions, which are in increasing order, best first; as `order` has all of them."""
+        chance = -self.wins[chosen] / np.maximum(self.draws[chosen], 1) if self.p is None else self.p[chosen]
         # The sort is stable, so that equal columns stay in the order of their positions.
-        return np.lexsort((-self.score, chance, self.verdicts.decision))
+        return np.lexsort((-self.score[chosen], chance, self.verdicts.decision[chosen]))
 
     @property
     def ranking(self) -> NDArray[np.int64]:
@@ -308,6 +317,26 @@ class Result:
         ahead = self.order[self.verdicts.decision[self.order] == decision]
         return list(self.names.take(ahead).to_pylist())
 
+    def to_html(self, path: str | os.PathLike[str] | None = None) -> str:
+        """The report: one page that needs no network, also written to a file where a path is given.
+
+        Parameters
+        ----------
+        path : where to write it, optional; a file that is there is replaced
+        """
+        from fernwood.report.html import html_of, write_html
+
+        page = html_of(self)
+        if path is not None:
+            write_html(page, Path(path))
+        return page
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        from fernwood.report.notebook import card_of
+
+        return card_of(self)
+
     def __getstate__(self) -> dict[str, Any]:
         # Names may be read from a store's files when they are asked for; a copy of the result must stand alone.
         runs = [run for _, run in self.names.runs()]
@@ -337,6 +366,7 @@ def result_of(
     modelled: NDArray[np.bool_] | None = None,
     relations: Relations | None = None,
     given: NDArray[np.int64] | None = None,
+    insight: Insight | None = None,
 ) -> Result:
     """The result for all columns of a store, from what a search says of the columns at positions `ids`.
 
@@ -368,6 +398,7 @@ def result_of(
         None if q is None else spread(q, 1.0),
         None if modelled is None else spread(modelled, False),
         relations,
+        insight=Insight() if insight is None else insight,
     )
 
 

@@ -41,7 +41,7 @@ def search() -> SubspaceSearch:
 
 @pytest.fixture(scope="module")
 def in_one_go(search: SubspaceSearch) -> SearchState:
-    state, stopped_by = drive(SubspaceLoop(search, N_DRAWS))
+    state, stopped_by, _ = drive(SubspaceLoop(search, N_DRAWS))
     assert stopped_by is None
     assert state.n_draws == N_DRAWS
     assert len(state.found)
@@ -79,11 +79,11 @@ def test_it_goes_on_to_the_same_end(
     search: SubspaceSearch, in_one_go: SearchState, run: RunDirectory, k: int, stop: Callable[[], BaseException]
 ) -> None:
     loop = StoppedLoop(search, k, stop)
-    state, stopped_by = drive(loop, run)
+    state, stopped_by, _ = drive(loop, run)
     assert type(stopped_by) is type(stop())
     assert state.n_draws == k * ROUND
     assert same(run.last_state(loop), state)
-    end, stopped_by = drive(SubspaceLoop(search, N_DRAWS), run)
+    end, stopped_by, _ = drive(SubspaceLoop(search, N_DRAWS), run)
     assert stopped_by is None
     assert same(end, in_one_go)
     assert same(run.last_state(loop), in_one_go)
@@ -91,7 +91,7 @@ def test_it_goes_on_to_the_same_end(
 
 def test_it_may_stop_after_every_round(search: SubspaceSearch, in_one_go: SearchState, run: RunDirectory) -> None:
     for turn in itertools.count():
-        state, stopped_by = drive(StoppedLoop(search, 1, KeyboardInterrupt), run)
+        state, stopped_by, _ = drive(StoppedLoop(search, 1, KeyboardInterrupt), run)
         if stopped_by is None:
             break
         assert turn < N_ROUNDS
@@ -136,7 +136,7 @@ def test_progress_goes_up_to_the_end(search: SubspaceSearch, run: RunDirectory) 
 def test_a_finished_search_is_not_done_again(search: SubspaceSearch, in_one_go: SearchState, run: RunDirectory) -> None:
     drive(SubspaceLoop(search, N_DRAWS), run)
     told: list[SearchProgress] = []
-    end, _ = drive(StoppedLoop(search, 0, AssertionError), run, told.append)
+    end, *_ = drive(StoppedLoop(search, 0, AssertionError), run, told.append)
     assert same(end, in_one_go)
     assert [event.done for event in told] == [N_DRAWS]
 
@@ -152,7 +152,7 @@ def test_a_stop_from_the_progress_callback(
         if not next(left):
             raise KeyboardInterrupt
 
-    state, stopped_by = drive(SubspaceLoop(search, N_DRAWS), run, stop)
+    state, stopped_by, _ = drive(SubspaceLoop(search, N_DRAWS), run, stop)
     assert isinstance(stopped_by, KeyboardInterrupt)
     assert state.n_draws == min(event * ROUND, N_DRAWS)
     assert (run.path / CHECKPOINT_NAME).exists()
@@ -169,11 +169,11 @@ class DroppingLoop(SubspaceLoop):
 
 
 def test_a_stop_that_python_dropped_is_heard_after_the_round(search: SubspaceSearch, in_one_go: SearchState) -> None:
-    state, stopped_by = drive(DroppingLoop(search, N_DRAWS))
+    state, stopped_by, _ = drive(DroppingLoop(search, N_DRAWS))
     assert isinstance(stopped_by, Stopped)
     assert stopped_by.number == 15
     assert 0 < state.n_draws < N_DRAWS
-    again, stopped_by = drive(SubspaceLoop(search, N_DRAWS))
+    again, stopped_by, _ = drive(SubspaceLoop(search, N_DRAWS))
     assert stopped_by is None  # heard once
     assert same(again, in_one_go)
 
@@ -304,10 +304,10 @@ def test_a_signal_waits_for_the_step_in_hand_and_a_second_one_does_not(
                     hear(15)
             return super().step(state)
 
-    state, stopped_by = drive(Signalled(search, N_DRAWS), run)
+    state, stopped_by, _ = drive(Signalled(search, N_DRAWS), run)
     assert isinstance(stopped_by, Stopped)
     assert state.n_draws == n_draws
-    end, stopped_by = drive(SubspaceLoop(search, N_DRAWS), run)
+    end, stopped_by, _ = drive(SubspaceLoop(search, N_DRAWS), run)
     assert stopped_by is None  # heard once
     assert same(end, in_one_go)
     with pytest.raises(Stopped):

@@ -51,7 +51,7 @@ class Oracle:
 def test_the_loop_decides_as_the_reference(two_step: bool, seed: int) -> None:
     oracle = Oracle(12, 40, seed)
     loop = BorutaLoop(oracle, 12, BorutaRule(two_step=two_step), 40)
-    state, _ = drive(loop)
+    state, *_ = drive(loop)
     iterations = [
         (dict(enumerate(oracle.importance[n])), oracle.shadow[n, :n_shadows, columns].ravel().tolist())
         for n, (columns, n_shadows, _) in enumerate(oracle.asked)
@@ -64,7 +64,7 @@ def test_the_loop_decides_as_the_reference(two_step: bool, seed: int) -> None:
 def test_rejected_columns_leave_and_few_columns_have_several_shadows() -> None:
     oracle = Oracle(12, 60, 1)
     loop = BorutaLoop(oracle, 12, BorutaRule(), 60)
-    state, _ = drive(loop)
+    state, *_ = drive(loop)
     first, last = oracle.asked[0], oracle.asked[-1]
     assert first[0] == list(range(12))
     assert set(np.flatnonzero(oracle.strength == 2.0)) <= set(last[0]) < set(first[0])
@@ -79,7 +79,7 @@ def test_rejected_columns_leave_and_few_columns_have_several_shadows() -> None:
 def test_fixed_shadows_are_the_same_and_no_column_leaves() -> None:
     oracle = Oracle(250, 40)
     loop = FixedShadowsLoop(oracle, 250, ShadowRule(0.05, 1), 40)
-    state, _ = drive(loop)
+    state, *_ = drive(loop)
     assert {(len(columns), number, start) for columns, number, start in oracle.asked} == {(250, 1, 0)}
     assert 20 <= state.iteration < 40
     assert (state.decision[oracle.strength == 2.0] == Decision.CONFIRMED).all()

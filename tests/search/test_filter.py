@@ -25,7 +25,7 @@ class Sizes:
 def test_prefixes_come_in_order_and_the_shortest_of_the_best_is_kept() -> None:
     errors = Sizes([0.5, 0.2, 0.3, 0.2])
     loop = FilterLoop(errors, np.array([2, 0, 3, 1]))
-    state, stopped_by = drive(loop)
+    state, stopped_by, _ = drive(loop)
     assert stopped_by is None
     assert errors.calls == [[2], [0, 2], [0, 2, 3], [0, 1, 2, 3]]
     assert state.n_best == 2

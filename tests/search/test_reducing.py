@@ -44,7 +44,7 @@ def exact(share: Callable[[frozenset[int]], float], importance: np.ndarray | Non
 
 def few_that_suffice(left: Callable[..., Left], n_columns: int, slack: float) -> Few:
     loop = Reduction(left, n_columns, slack)
-    state, stopped_by = drive(loop)
+    state, stopped_by, _ = drive(loop)
     if stopped_by is not None:
         raise stopped_by
     return loop.few(state)

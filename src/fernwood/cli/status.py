@@ -11,7 +11,7 @@ import typer
 from fernwood.budget import shown_size
 from fernwood.cli import app
 from fernwood.cli.lean import keep_pandas_out
-from fernwood.errors import printable
+from fernwood.errors import printable, shown
 
 if TYPE_CHECKING:
     from fernwood.run.standing import Standing
@@ -37,10 +37,13 @@ def status_command(
     typer.echo(f"{where}: {_STATES[stands.state]} ({stands.method})")
     if stands.stage:
         typer.echo(f"{stands.stage}: {_how_far(stands)}, {printable(stands.detail)}")
+    if stands.leading:
+        typer.echo(f"found, among others: {', '.join(shown(name) for name in stands.leading)}")
     if stands.seconds_silent is not None:
+        limit = f" of {shown_size(stands.memory)}" if stands.memory else ""
         typer.echo(
             f"last sign {stands.seconds_silent:,.0f} s ago; memory {shown_size(stands.resident)}, "
-            f"at its peak {shown_size(stands.peak)}"
+            f"at its peak {shown_size(stands.peak)}{limit}"
         )
     if stands.seconds_since_checkpoint is not None:
         typer.echo(

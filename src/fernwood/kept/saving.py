@@ -60,7 +60,12 @@ class Savable:
         archive.entries["parameters"] = self._packed_parameters(archive)
         state = {name: getattr(self, name) for name in (*_FEATURES, *self._plain, _OUTPUT) if hasattr(self, name)}
         archive.entries["state"] = {name: pack(value, archive, f"state.{name}") for name, value in state.items()}
-        self._put(archive)
+        try:
+            self._put(archive)
+        except OSError as error:  # of a scratch file
+            raise StoreError(
+                f"the model cannot be put together: {error.strerror or error}; see that there is room for scratch files"
+            ) from error
         write_archive(Path(path), archive)
 
     def _packed_parameters(self, archive: Archive) -> dict[str, Any]:

@@ -17,7 +17,18 @@ if TYPE_CHECKING:
 
     from fernwood.relevance.decision import Verdicts
 
-__all__ = ["NO_SHADOWS", "Against", "Evidence", "ImportanceRule", "MaxShadowRule", "ProbeRule", "Rule"]
+__all__ = [
+    "NOTHING",
+    "NO_SHADOWS",
+    "Against",
+    "Evidence",
+    "ImportanceRule",
+    "MaxShadowRule",
+    "Null",
+    "ProbeRule",
+    "Rule",
+    "some_columns",
+]
 
 
 Against = Literal["", "probe", "shadows", "mirror"]
@@ -26,6 +37,41 @@ Against = Literal["", "probe", "shadows", "mirror"]
 _ADVICE = "more rows, more trees a draw or a smaller q make weak columns visible"
 
 NO_SHADOWS: NDArray[np.float64] = np.empty((0, 0))
+
+
+_MOST_COMPARED = 200_000
+"""Columns whose shadows stand for all, where there are more: for a picture, and not for a decision."""
+
+
+class Null(NamedTuple):
+    """Mean importances of what columns are compared with, or of some of it where there is much; for a picture.
+
+    Attributes
+    ----------
+    scores
+    n : how many there are
+    threshold : what importances must be above, where that is known
+    """
+
+    scores: NDArray[np.float64]
+    n: int
+    threshold: float | None = None
+
+
+NOTHING = Null(np.empty(0), 0)
+"""Where there is nothing to compare with on the scale of importances."""
+
+
+def some_columns(chosen: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Of columns chosen, evenly spaced ones where there are many: arrays as long as the table is wide are avoided.
+
+    Examples
+    --------
+    >>> some_columns(np.array([True, False, True]))
+    array([0, 2])
+    """
+    step = -(-int(np.count_nonzero(chosen)) // _MOST_COMPARED)
+    return np.flatnonzero(chosen)[:: max(step, 1)]
 
 
 class Evidence(NamedTuple):
@@ -94,6 +140,9 @@ class Rule(Protocol):
     def advice(self, evidence: Evidence) -> str:
         """What would make weak columns visible."""
 
+    def compared_with(self, evidence: Evidence) -> Null:
+        """What importances are held against."""
+
 
 @dataclass(frozen=True, slots=True)
 class ImportanceRule:
@@ -120,6 +169,10 @@ class ImportanceRule:
     def advice(self, _: Evidence) -> str:
         """What would make weak columns visible."""
         return _ADVICE
+
+    def compared_with(self, _: Evidence) -> Null:
+        """Nothing."""
+        return NOTHING
 
     def judge(self, evidence: Evidence) -> Verdicts:
         """A decision about every column."""
@@ -163,6 +216,10 @@ class ProbeRule:
     def advice(self, _: Evidence) -> str:
         """What would make weak columns visible."""
         return _ADVICE
+
+    def compared_with(self, _: Evidence) -> Null:
+        """Nothing: how often a column is above the probe counts, and by how much is not kept."""
+        return NOTHING
 
     def judge(self, evidence: Evidence) -> Verdicts:
         """A decision about every column; one that is ahead after too few draws is tentative."""
@@ -214,6 +271,15 @@ class MaxShadowRule:
         """What would make weak columns visible."""
         return "more rows or more scans make weak columns visible"
 
+    def compared_with(self, evidence: Evidence) -> Null:
+        """The shadows, of which the highest is the threshold."""
+        often = evidence.draws > self.least_draws
+        some = some_columns(often)
+        if not len(some):
+            return NOTHING
+        scores = np.asarray(evidence.shadow[:, some] / evidence.draws[some]).ravel()
+        return Null(scores, int(np.count_nonzero(often)) * len(evidence.shadow), self._highest(evidence))
+
     def judge(self, evidence: Evidence) -> Verdicts:
         """A decision about every column."""
         often = evidence.draws > self.least_draws
@@ -224,5 +290,8 @@ class MaxShadowRule:
 
     def _above(self, evidence: Evidence) -> NDArray[np.bool_]:
         often = evidence.draws > self.least_draws
-        highest = np.max(evidence.shadow[:, often] / evidence.draws[often], initial=-np.inf)
-        return np.asarray(often & (evidence.mean_importance() > highest))
+        return np.asarray(often & (evidence.mean_importance() > self._highest(evidence)))
+
+    def _highest(self, evidence: Evidence) -> float:
+        often = evidence.draws > self.least_draws
+        return float(np.max(evidence.shadow[:, often] / evidence.draws[often], initial=-np.inf))

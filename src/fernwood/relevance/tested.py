@@ -17,6 +17,7 @@ import numpy as np
 
 from fernwood.errors import ParameterError
 from fernwood.relevance.decision import Decision, first_that_holds
+from fernwood.relevance.paper import Null, some_columns
 from fernwood.relevance.shadows import false_discoveries, found_at, smallest_counted, tail_chances
 
 if TYPE_CHECKING:
@@ -110,6 +111,13 @@ class _TestingRule(ABC):
     def advice(self, _: Evidence) -> str:
         """What would make weak columns visible."""
         return self._advice
+
+    def compared_with(self, evidence: Evidence) -> Null:
+        """The null, of all kinds together."""
+        often = evidence.draws > self.least_draws
+        some = some_columns(often)
+        scores = self.null(evidence, some)
+        return Null(scores, round(len(scores) * int(np.count_nonzero(often)) / max(len(some), 1)))
 
     def found(self, evidence: Evidence) -> NDArray[np.int64]:
         """F, in increasing order."""

@@ -23,6 +23,8 @@ __all__ = ["EVENTS_NAME", "EventLog", "last_events"]
 
 EVENTS_NAME = "events.jsonl"
 _LEAST_SECONDS = 1.0
+_MOST_NAME = 100
+"""Characters of a column's name in a line, which many looks at the file read."""
 _TAIL = 65_536
 
 
@@ -39,6 +41,9 @@ class EventLog:
         self._path = path
         self._next = 0.0
         self._stage = ""
+        self._last: SearchProgress | None = None
+        self.said = time.monotonic()
+        """When anything was last said."""
 
     def say(self, event: str, **about: Any) -> None:
         """Append an event; a disk that cannot take it does not stop a run."""
@@ -49,7 +54,15 @@ class EventLog:
         """Say that a checkpoint is on the disk, and what it took."""
         self._append("checkpoint", about)
 
+    def alive(self) -> None:
+        """Say again how far the search is, in the middle of a long step; before its first word, only that it works."""
+        if self._last is None:
+            self._append("working", {})
+        else:
+            self._append("progress", _plain(self._last))
+
     def _append(self, event: str, about: dict[str, Any]) -> None:
+        self.said = time.monotonic()
         now = resident()
         line = {
             "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
@@ -71,12 +84,17 @@ class EventLog:
 
     def progress(self, progress: SearchProgress, *, at_once: bool = False) -> None:
         """Say how far a search is, if it has not been said just now, or in any case."""
-        now = time.monotonic()
+        now, self._last = time.monotonic(), progress
         ends = at_once or progress.done >= progress.total
         if progress.stage == self._stage and now < self._next and not ends:
             return
-        self._append("progress", {**progress._asdict(), "detail": progress.detail})
+        self._append("progress", _plain(progress))
         self._stage, self._next = progress.stage, now + _LEAST_SECONDS
+
+
+def _plain(progress: SearchProgress) -> dict[str, Any]:
+    leading = [name if len(name) <= _MOST_NAME else f"{name[: _MOST_NAME - 1]}…" for name in progress.leading]
+    return {**progress._asdict(), "leading": leading, "detail": progress.detail}
 
 
 def last_events(path: Path, n: int = 1) -> list[dict[str, Any]]:

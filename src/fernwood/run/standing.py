@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 from fernwood.files import locked
+from fernwood.run.course import last_started
 from fernwood.run.directory import RunDirectory
 from fernwood.run.events import EVENTS_NAME, last_events
 from fernwood.saved import SUMMARY_NAME, load_result
@@ -36,6 +37,8 @@ class Standing:
     checkpoint_seconds, checkpoint_bytes : what that one took
     resident, peak : bytes of its process at that time
     why : what a failed run said
+    leading : names of a few columns found, the newest or the best
+    memory : bytes that its process may hold; 0 where it did not say
     """
 
     state: Literal["working", "done", "stopped", "failed", "gone"]
@@ -53,6 +56,8 @@ class Standing:
     resident: int = 0
     peak: int = 0
     why: str = ""
+    leading: tuple[str, ...] = ()
+    memory: int = 0
 
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
@@ -71,6 +76,8 @@ def standing(path: Path) -> Standing:
     how_far: dict[str, Any] = {}
     if signs:
         how_far = {name: signs[-1].get(name) for name in ("stage", "done", "total", "unit", "detail")}
+        how_far["leading"] = tuple(signs[-1].get("leading", ()))
+    began = last_started(path / EVENTS_NAME)
     return Standing(
         state=_state(path, works, last),
         method=run.manifest.method,
@@ -83,6 +90,7 @@ def standing(path: Path) -> Standing:
         resident=last.get("resident", 0),
         peak=last.get("peak", 0),
         why=last.get("why", ""),
+        memory=began.get("memory", 0),
     )
 
 

@@ -16,11 +16,12 @@ from fernwood.learner.ferns import check_depth
 from fernwood.learner.settings import TreeSettings, at_least, one_of
 from fernwood.relevance.boruta import BorutaRule
 from fernwood.relevance.decision import Decision
-from fernwood.relevance.paper import Evidence
+from fernwood.relevance.paper import Evidence, Null
 from fernwood.relevance.shadows import false_discoveries
 from fernwood.run.driving import SearchProgress
 from fernwood.search.checkpoints import evidence_of, whole_number
 from fernwood.search.plain import plain_value, plain_weights, with_weights
+from fernwood.search.selection import most_important
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -37,6 +38,7 @@ _FEWEST_SHADOWS, _FEWEST_FIXED = 5, 200
 _TREE_DEPTH, _FERN_DEPTH = 5, 7
 _FEWEST_ITERATIONS, _STANDS = 20, 10
 """Iterations on fixed shadows, and how many of them must leave the answer as it is before the search ends."""
+_NONE_YET = np.empty(0)
 
 
 Correction = Literal["fixed-shadows"]
@@ -188,12 +190,14 @@ class BorutaState(NamedTuple):
     evidence : iterations that a column was in, sum of its importances, its hits; of fixed shadows also their sums
     decision : of every column
     changed : how many iterations were made when the columns confirmed last changed
+    best : float64 array; what an importance had to be above for a hit, in every iteration
     """
 
     iteration: int
     evidence: Evidence
     decision: NDArray[np.uint8]
     changed: int = 0
+    best: NDArray[np.float64] = _NONE_YET
 
 
 class Chances(NamedTuple):
@@ -232,10 +236,11 @@ class _ShadowLoop(ABC):
 
     def step(self, state: BorutaState) -> BorutaState:
         """One more iteration."""
-        evidence, decision = self._iterate(state)
+        evidence, decision, best = self._iterate(state)
         same = np.array_equal(decision == Decision.CONFIRMED, state.decision == Decision.CONFIRMED)
         number = state.iteration + 1
-        return BorutaState(number, evidence, decision, state.changed if same else number)
+        changed = state.changed if same else number
+        return BorutaState(number, evidence, decision, changed, np.append(state.best, best))
 
     def progress(self, state: BorutaState) -> SearchProgress:
         """How far it is: done when nothing is left to decide, or at the last iteration."""
@@ -247,7 +252,7 @@ class _ShadowLoop(ABC):
     def pack(self, state: BorutaState) -> Mapping[str, NDArray[Any]]:
         """The state as named arrays."""
         numbers = {"iteration": np.array(state.iteration), "changed": np.array(state.changed)}
-        return {**numbers, "decision": state.decision, **state.evidence._asdict()}
+        return {**numbers, "decision": state.decision, "best": state.best, **state.evidence._asdict()}
 
     def unpack(self, arrays: Mapping[str, NDArray[Any]]) -> BorutaState:
         """The state from a checkpoint."""
@@ -258,11 +263,22 @@ class _ShadowLoop(ABC):
             raise ValueError("the checkpoint's decisions cannot be")
         if evidence.draws.max() != iteration:
             raise ValueError("the checkpoint's iterations do not add up")
-        return BorutaState(iteration, evidence, decision, whole_number(arrays["changed"], iteration))
+        best = arrays.get("best", _NONE_YET)  # the first checkpoints had none
+        if best.ndim != 1 or best.dtype != np.float64 or len(best) > iteration:
+            raise ValueError("the checkpoint's best shadows cannot be")
+        return BorutaState(iteration, evidence, decision, whole_number(arrays["changed"], iteration), best)
+
+    def leading(self, state: BorutaState) -> NDArray[np.int64]:
+        """Ranks of a few columns confirmed, the most important."""
+        return most_important(state.evidence, np.flatnonzero(state.decision == Decision.CONFIRMED))
+
+    def compared_with(self, state: BorutaState) -> Null:
+        """What mean importances are held against, for a picture: the best shadow of every iteration."""
+        return Null(state.best, len(state.best))
 
     @abstractmethod
-    def _iterate(self, state: BorutaState) -> tuple[Evidence, NDArray[np.uint8]]:
-        """The evidence and the decisions after one more iteration."""
+    def _iterate(self, state: BorutaState) -> tuple[Evidence, NDArray[np.uint8], float]:
+        """The evidence and the decisions after one more iteration, and what the importances in it were held against."""
 
     @abstractmethod
     def _is_done(self, state: BorutaState) -> bool:
@@ -293,13 +309,14 @@ class BorutaLoop(_ShadowLoop):
         super().__init__(importances, n_columns, max_iter)
         self._rule = rule
 
-    def _iterate(self, state: BorutaState) -> tuple[Evidence, NDArray[np.uint8]]:
+    def _iterate(self, state: BorutaState) -> tuple[Evidence, NDArray[np.uint8], float]:
         columns = np.flatnonzero(state.decision != Decision.REJECTED)
         n_shadows = most_shadows(len(columns), None)
         # Every iteration has numbers of shadows for itself, as many as it can need.
         importance, shadows = self._importances(columns, state.iteration, n_shadows, state.iteration * _FEWEST_SHADOWS)
-        evidence = state.evidence.with_draws([(columns, importance, self._rule.best(shadows))])
-        return evidence, self._rule.decide(evidence.wins, state.iteration + 1, state.decision)
+        best = self._rule.best(shadows)
+        evidence = state.evidence.with_draws([(columns, importance, best)])
+        return evidence, self._rule.decide(evidence.wins, state.iteration + 1, state.decision), best
 
     def _is_done(self, state: BorutaState) -> bool:
         return not (state.decision == Decision.TENTATIVE).any()
@@ -335,12 +352,17 @@ class FixedShadowsLoop(_ShadowLoop):
         super().__init__(importances, n_columns, max_iter, most_shadows(n_columns, "fixed-shadows"))
         self._rule = rule
 
-    def _iterate(self, state: BorutaState) -> tuple[Evidence, NDArray[np.uint8]]:
+    def _iterate(self, state: BorutaState) -> tuple[Evidence, NDArray[np.uint8], float]:
         columns = np.arange(self._n_columns)
         importance, shadows = self._importances(columns, state.iteration, self._n_fixed, 0)
-        evidence = state.evidence.with_draws([(columns, importance, float(shadows.max()))])
+        best = float(shadows.max())
+        evidence = state.evidence.with_draws([(columns, importance, best)])
         evidence = evidence.with_shadows([(columns, shadows)])
-        return evidence, self._rule.judge(evidence).decision
+        return evidence, self._rule.judge(evidence).decision, best
+
+    def compared_with(self, state: BorutaState) -> Null:
+        """What mean importances are held against: those of the shadows."""
+        return self._rule.compared_with(state.evidence)
 
     def _is_done(self, state: BorutaState) -> bool:
         return state.iteration >= max(_FEWEST_ITERATIONS, state.changed + _STANDS)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fernwood.insight import Insight
 from fernwood.learner.subsets import subset_errors
 from fernwood.relevance.decision import Decision, Verdicts
 from fernwood.result import Facts, result_of
@@ -13,7 +14,7 @@ from fernwood.run.directory import versions
 from fernwood.run.driving import drive
 from fernwood.search.checks import check_table
 from fernwood.search.elimination import EliminationLoop
-from fernwood.search.selection import Prepared, Selection
+from fernwood.search.selection import Prepared, Selection, namer
 from fernwood.search.tracing import plain_trace
 from fernwood.search.trying import ByRank, laid_out
 from fernwood.subspace.candidates import candidates
@@ -63,7 +64,7 @@ def select_by_elimination(
     (True, 'calls')
     """
     ids, _, loop = prepare(store, settings, seed, n_threads=n_threads, memory=memory, held=held, evaluation=evaluation)
-    state, stopped_by = drive(loop, directory, progress)
+    state, stopped_by, history = drive(loop, directory, progress, leading=namer(store, ids, loop.leading))
     facts = Facts.of(
         store,
         method=settings.method,
@@ -78,7 +79,16 @@ def select_by_elimination(
         versions=versions(),
         elimination={"said": _said(loop, state), "trace": plain_trace(state.trace)},
     )
-    result = result_of(store, ids, facts, _verdicts(state), draws=state.tries, score=state.rise, wins=state.failures)
+    result = result_of(
+        store,
+        ids,
+        facts,
+        _verdicts(state),
+        draws=state.tries,
+        score=state.rise,
+        wins=state.failures,
+        insight=Insight(history),
+    )
     return Selection(result, stopped_by)
 
 

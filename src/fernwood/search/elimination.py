@@ -19,6 +19,7 @@ from fernwood.search.halving import Halving
 from fernwood.search.learners import check_kept, check_learner
 from fernwood.search.plain import plain_text, plain_value
 from fernwood.search.removals import EarlyEnding, KnownNumber, Tried, UnknownNumber
+from fernwood.search.selection import LEADING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -284,7 +285,7 @@ class EliminationLoop(Generic[Memory]):
     ...     def __call__(self, columns):
     ...         return 0.0 if {3, 7} <= set(columns.tolist()) else 1.0
     >>> loop = EliminationLoop(Oracle(), Halving(40, 0, 2, 40), 0.002)
-    >>> state, _ = drive(loop)
+    >>> state = drive(loop).state
     >>> np.flatnonzero(state.left), state.n_calls < 25
     (array([3, 7]), True)
     """
@@ -378,6 +379,11 @@ class EliminationLoop(Generic[Memory]):
         return SearchProgress(
             "eliminating", n_calls, n_calls + to_come, "calls", n_left, examined, self._errors.n_columns, said
         )
+
+    def leading(self, state: EliminationState[Memory]) -> NDArray[np.int64]:
+        """Ranks of a few columns left: those whose removal, each by itself, last made the error rise."""
+        missed = np.flatnonzero(state.left & (state.alone_in >= 0))
+        return missed[np.argsort(-state.alone_in[missed], kind="stable")[:LEADING]]
 
     def pack(self, state: EliminationState[Memory]) -> Mapping[str, NDArray[Any]]:
         """The state as named arrays."""

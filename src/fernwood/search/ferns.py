@@ -24,6 +24,7 @@ from fernwood.run.driving import SearchProgress
 from fernwood.search.checkpoints import evidence_of, whole_number
 from fernwood.search.fern_fitting import FernColumns
 from fernwood.search.plain import plain_value
+from fernwood.search.selection import most_important
 from fernwood.sources.base import Kind
 from fernwood.subspace.sequential import draw_subspace
 
@@ -213,6 +214,10 @@ class FernSearch:
         return SearchProgress(
             "searching", state.n_draws, self._n_draws, "draws", len(state.found), examined, self._n_columns
         )
+
+    def leading(self, state: FernState) -> NDArray[np.int64]:
+        """Ranks of a few columns found, the most important."""
+        return most_important(state.evidence, state.found)
 
     def pack(self, state: FernState) -> Mapping[str, NDArray[Any]]:
         """The state as named arrays; what is found follows from the evidence."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from fernwood.insight import Insight
 from fernwood.kernels.ready import ensure_compiled
 from fernwood.learner.settings import at_least
 from fernwood.learner.subsets import subset_errors
@@ -23,7 +24,7 @@ from fernwood.run.driving import SearchProgress, drive
 from fernwood.search.checks import check_table
 from fernwood.search.learners import check_kept, check_learner
 from fernwood.search.plain import plain_text, plain_value
-from fernwood.search.selection import Selection
+from fernwood.search.selection import LEADING, Selection, namer
 from fernwood.search.trying import laid_out
 from fernwood.subspace.candidates import candidates
 
@@ -186,6 +187,10 @@ class FilterLoop:
         done, total = len(state.errors), len(self._columns)
         return SearchProgress("searching", done, total, "calls", state.n_best, done, total)
 
+    def leading(self, state: FilterState) -> NDArray[np.int64]:
+        """Ranks of the first few columns of the best prefix."""
+        return np.arange(min(state.n_best, LEADING))
+
     def pack(self, state: FilterState) -> Mapping[str, NDArray[Any]]:
         """The state as named arrays."""
         return {"errors": state.errors}
@@ -226,7 +231,7 @@ def select_by_filter(
     ids, _, loop, ratios = prepare(
         store, settings, seed, n_threads=n_threads, memory=memory, held=held, evaluation=evaluation
     )
-    state, stopped_by = drive(loop, directory, progress)
+    state, stopped_by, history = drive(loop, directory, progress, leading=namer(store, ids, loop.leading))
     facts = Facts.of(
         store,
         method=settings.method,
@@ -252,7 +257,8 @@ def select_by_filter(
             "behind all that were tried",
         ),
     )
-    return Selection(result_of(store, ids, facts, verdicts, draws=draws, score=ratios), stopped_by)
+    result = result_of(store, ids, facts, verdicts, draws=draws, score=ratios, insight=Insight(history))
+    return Selection(result, stopped_by)
 
 
 class Prepared(NamedTuple):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
+from fernwood.insight import Insight
 from fernwood.kernels.ready import ensure_compiled
 from fernwood.learner.ferns import fern_rows, warn_of_empty_leaves
 from fernwood.learner.target import store_target
@@ -14,11 +15,12 @@ from fernwood.run.driving import drive
 from fernwood.run.plan import plan_draws, plan_layout
 from fernwood.search.boruta import BorutaLoop, FixedShadowsLoop, most_shadows
 from fernwood.search.checks import check_table
+from fernwood.search.comparing import compared
 from fernwood.search.estimating import Estimates
 from fernwood.search.fern_fitting import fern_bytes
 from fernwood.search.forests import FernForests, Forests, Growing, block_width, usual_ferns
 from fernwood.search.keeping import kept_where_it_fits
-from fernwood.search.selection import Prepared, Selection
+from fernwood.search.selection import Prepared, Selection, namer
 from fernwood.sources.base import Kind
 from fernwood.subspace.candidates import candidates
 
@@ -69,7 +71,7 @@ def select_by_boruta(
     ('iterations', True)
     """
     ids, _, loop = prepare(store, settings, seed, n_threads=n_threads, memory=memory, held=held)
-    state, stopped_by = drive(loop, directory, progress)
+    state, stopped_by, history = drive(loop, directory, progress, leading=namer(store, ids, loop.leading))
     facts = Facts.of(
         store,
         method=settings.method,
@@ -83,18 +85,20 @@ def select_by_boruta(
         unit="iterations",
         versions=versions(),
     )
-    evidence, tested = state.evidence, loop.tested(state)
+    evidence, tested, verdicts = state.evidence, loop.tested(state), loop.verdicts(state)
+    score, null = evidence.mean_importance(), loop.compared_with(state)
     result = result_of(
         store,
         ids,
         facts,
-        loop.verdicts(state),
+        verdicts,
         draws=evidence.draws,
-        score=evidence.mean_importance(),
+        score=score,
         wins=evidence.wins,
         p=tested.p,
         q=tested.q,
         modelled=tested.modelled,
+        insight=Insight(history, compared(null.scores, score, verdicts.decision, n=null.n)),
     )
     return Selection(result, stopped_by)
 

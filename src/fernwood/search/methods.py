@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from fernwood.budget import resident
 from fernwood.errors import ParameterError, shown
+from fernwood.run.course import Watch
 from fernwood.search import eliminating, filter as filter_, iterating, rolling, scanning, selecting
 from fernwood.search.boruta import BorutaSettings
 from fernwood.search.elimination import EliminationSettings
 from fernwood.search.ferns import FernSettings
 from fernwood.search.filter import FilterSettings
+from fernwood.search.profiling import profiles_of
+from fernwood.search.selection import Selection
 from fernwood.search.settings import SubspaceSettings
 from fernwood.search.snowball import SnowballSettings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from fernwood.search.selection import Prepared, Selection
+    from fernwood.run.directory import RunDirectory
+    from fernwood.run.driving import SearchProgressCallback
+    from fernwood.search.selection import Prepared
     from fernwood.store.base import Store
 
 __all__ = ["Settings", "prepare", "select", "settings_of", "settings_type"]
@@ -67,9 +74,28 @@ def settings_of(method: str, entries: dict[str, Any]) -> Settings:
     return settings_type(method).from_json(entries)
 
 
-def select(store: Store, settings: Settings, seed: int, **how: Any) -> Selection:
-    """Search a store with the method that the settings are for; see `select_by_subspaces` for the parameters."""
-    return _SEARCHES[settings.method][0](store, settings, seed, **how)
+def select(
+    store: Store,
+    settings: Settings,
+    seed: int,
+    *,
+    memory: int | None = None,
+    held: int = 0,
+    directory: RunDirectory | None = None,
+    progress: SearchProgressCallback | None = None,
+    **how: Any,
+) -> Selection:
+    """Search a store with the method that the settings are for; see `select_by_subspaces` for the parameters.
+
+    The result also says how the best columns go with the target, and how the run went.
+    """
+    allowed = 0 if memory is None else resident() - held + memory
+    with Watch(directory, allowed, progress) as watch:
+        search = _SEARCHES[settings.method][0]
+        how |= {"memory": memory, "held": held, "directory": directory, "progress": watch}
+        result, stopped_by = search(store, settings, seed, **how)
+        insight = replace(result.insight, profiles=profiles_of(store, result, seed))
+    return Selection(replace(result, insight=insight, course=watch.course()), stopped_by)
 
 
 def prepare(store: Store, settings: Settings, seed: int, **how: Any) -> Prepared[Any]:

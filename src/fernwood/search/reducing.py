@@ -21,7 +21,7 @@ from fernwood.learner.target import class_target, value_target
 from fernwood.relations import Minimal
 from fernwood.run.driving import drive
 from fernwood.search.reduction import MOST_STAND_INS, Reduction
-from fernwood.search.selection import Selection
+from fernwood.search.selection import LEADING, Selection, namer
 from fernwood.sources.base import Kind
 from fernwood.store.quantise import MISSING
 
@@ -98,7 +98,8 @@ def reduced(
     best = result.order[: len(result.confirmed)]
     ground = _Ground(store, best, np.empty(0, np.int64) if given is None else given, seed, n_threads)
     loop = Reduction(ground.left, ground.n_candidates, slack, ground.standing_in, n_threads)
-    state, stopped_by = drive(loop, directory, progress, part="reducing")
+    leading = namer(store, best, lambda state: loop.leading(state, LEADING))
+    state, stopped_by, _ = drive(loop, directory, progress, part="reducing", leading=leading)
     if stopped_by is not None:
         return Selection(replace(result, facts=replace(result.facts, unreduced=True)), stopped_by)
     few, stand_ins = loop.few(state), zip(loop.left_out(state).tolist(), state.stand_ins, strict=True)

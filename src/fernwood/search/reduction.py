@@ -185,6 +185,10 @@ class Reduction:
         """The columns that suffice, as far as it is known."""
         return Few(_by_importance(state.kept, state.now), state.now, state.all, state.n_fits)
 
+    def leading(self, state: ReductionState, most: int) -> NDArray[np.int64]:
+        """A few of the columns that are left, the most important first; none before the first fit."""
+        return self.few(state).kept[:most] if state.stage > _ALL_TOGETHER else _NO_COLUMNS
+
     def progress(self, state: ReductionState) -> SearchProgress:
         """How far it is: columns that left, then columns that were related."""
         n, n_kept = self._n_columns, len(state.kept)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from fernwood.insight import Insight
 from fernwood.kernels.ready import ensure_compiled
 from fernwood.learner.contexts import Ground, n_laid_out, without_context
 from fernwood.learner.target import class_target, value_target
@@ -17,6 +19,7 @@ from fernwood.run.directory import versions
 from fernwood.run.driving import drive
 from fernwood.run.plan import plan_waves
 from fernwood.search.checks import check_candidates, check_table
+from fernwood.search.comparing import compared
 from fernwood.search.conditions import given_positions, strata_of
 from fernwood.search.dealing import Dealer
 from fernwood.search.examining import Examiner
@@ -24,7 +27,7 @@ from fernwood.search.reducing import reduced
 from fernwood.search.relating import find_partners, gives_away, interchangeable
 from fernwood.search.resolution import check_rows_suffice, smallest_chance
 from fernwood.search.sampling import said_of_sample, sampled_rows
-from fernwood.search.selection import Selection
+from fernwood.search.selection import Selection, namer
 from fernwood.search.snowball import Snowball
 from fernwood.store.view import Kept
 from fernwood.subspace.candidates import candidates
@@ -32,6 +35,7 @@ from fernwood.subspace.candidates import candidates
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from fernwood.insight import Comparison, History
     from fernwood.run.directory import RunDirectory
     from fernwood.run.driving import SearchProgressCallback
     from fernwood.run.plan import SearchPlan
@@ -69,7 +73,7 @@ def select_by_snowball(
     True
     """
     ids, _, loop, given = prepare(store, settings, seed, n_threads=n_threads, memory=memory, held=held)
-    state, stopped_by = drive(loop, directory, progress)
+    state, stopped_by, history = drive(loop, directory, progress, leading=namer(store, ids, loop.leading))
     done = loop.progress(state)
     facts = Facts.of(
         store,
@@ -90,19 +94,23 @@ def select_by_snowball(
     )
     relations, modelled = _relations(loop, state, ids, seed), _modelled(state, loop)
     chance, draws, wave = state.chance, state.contexts + np.int32(1), state.wave
+    null = loop.chances_of_shadows(state)
     del loop, state  # ledgers of millions of columns, and nothing of them is needed any more
     rates = false_discoveries(chance)
+    verdicts = _verdicts(wave, rates, settings)
+    comparison = _compared(null, chance, verdicts, settings)
     result = result_of(
         store,
         ids,
         facts,
-        _verdicts(wave, rates, settings),
+        verdicts,
         draws=draws,
         p=chance,
         q=rates,
         modelled=modelled,
         relations=relations,
         given=given,
+        insight=Insight(_in_steps(history), comparison),
     )
     selection = Selection(result, stopped_by)
     if settings.goal == "all-relevant":
@@ -237,6 +245,23 @@ def _modelled(state: SnowballState, loop: Snowball) -> NDArray[np.bool_]:
         for ranks in kind.members():
             modelled[ranks] = state.chance[ranks] <= np.where(state.wave[ranks] == 0, alone, beside)
     return modelled
+
+
+def _in_steps(history: History) -> History:
+    """The waves one by one, and what follows them; progress skips those that are not needed."""
+    return replace(history, done=list(range(len(history.done))))
+
+
+def _compared(
+    null: NDArray[np.float64], chance: NDArray[np.float64], verdicts: Verdicts, settings: SnowballSettings
+) -> Comparison:
+    """Columns beside shadows; where none is confirmed, with what one column would need alone."""
+    return compared(
+        -np.log10(null),
+        -np.log10(chance),
+        verdicts.decision,
+        alone=float(-np.log10(settings.level / len(chance))),
+    )
 
 
 def _relations(loop: Snowball, state: SnowballState, ids: NDArray[np.int32], seed: int) -> Relations:

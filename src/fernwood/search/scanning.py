@@ -14,7 +14,7 @@ from fernwood.search.checks import check_table
 from fernwood.search.fern_fitting import fern_bytes
 from fernwood.search.ferns import FernSearch
 from fernwood.search.keeping import kept_where_it_fits
-from fernwood.search.selection import Prepared, Selection, result_by_rule
+from fernwood.search.selection import Prepared, Selection, namer, result_by_rule
 from fernwood.subspace.candidates import candidates
 from fernwood.subspace.sizes import checked_q
 
@@ -52,7 +52,7 @@ def select_by_ferns(
     True
     """
     ids, _, search = prepare(store, settings, seed, n_threads=n_threads, memory=memory, held=held)
-    state, stopped_by = drive(search, directory, progress)
+    state, stopped_by, history = drive(search, directory, progress, leading=namer(store, ids, search.leading))
     facts = Facts.of(
         store,
         method=settings.method,
@@ -65,7 +65,7 @@ def select_by_ferns(
         advice=search.rule.advice(state.evidence),
         versions=versions(),
     )
-    result = result_by_rule(store, ids, facts, search.rule, state.evidence)
+    result = result_by_rule(store, ids, facts, search.rule, state.evidence, history)
     return Selection(result, stopped_by)
 
 

@@ -22,7 +22,7 @@ from fernwood.search.fern_fitting import FernColumns, FernFits, fern_bytes
 from fernwood.search.fitting import TreeFits
 from fernwood.search.keeping import kept_where_it_fits
 from fernwood.search.reducing import reduced
-from fernwood.search.selection import Selection, result_by_rule
+from fernwood.search.selection import Selection, most_important, namer, result_by_rule
 from fernwood.search.subspace import SearchState, SubspaceSearch, start, step
 from fernwood.sources.base import Kind
 from fernwood.subspace.candidates import candidates
@@ -96,7 +96,7 @@ def select_by_subspaces(
     """
     prepared = prepare(store, settings, seed, n_threads=n_threads, memory=memory, held=held)
     ids, loop, search = prepared.ids, prepared.loop, prepared.search
-    state, stopped_by = drive(loop, directory, progress)
+    state, stopped_by, history = drive(loop, directory, progress, leading=namer(store, ids, loop.leading))
     facts = Facts.of(
         store,
         method=settings.method,
@@ -110,7 +110,7 @@ def select_by_subspaces(
         advice=search.rule.advice(state.evidence),
         versions=versions(),
     )
-    result = result_by_rule(store, ids, facts, search.rule, state.evidence)
+    result = result_by_rule(store, ids, facts, search.rule, state.evidence, history)
     selection = Selection(result, stopped_by)
     if settings.goal == "all-relevant":
         return selection
@@ -253,6 +253,10 @@ class SubspaceLoop:
         return SearchProgress(
             "searching", state.n_draws, total, "draws", len(state.found), examined, self._search.n_columns
         )
+
+    def leading(self, state: SearchState) -> NDArray[np.int64]:
+        """Ranks of a few columns of F, the most important."""
+        return most_important(state.evidence, state.found)
 
     def _stands(self, state: SearchState) -> bool:
         if self._min_draws is None or state.evidence.draws.min() <= self._min_draws:

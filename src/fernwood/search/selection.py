@@ -4,20 +4,29 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
+import numpy as np
+
+from fernwood.insight import Insight
 from fernwood.relevance.shadows import false_discoveries
 from fernwood.result import result_of
+from fernwood.search.comparing import compared
 
 if TYPE_CHECKING:
-    import numpy as np
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
+    from fernwood.insight import History
     from fernwood.relevance.paper import Evidence, Rule
     from fernwood.result import Facts, Result
     from fernwood.run.driving import Loop
     from fernwood.run.plan import SearchPlan
     from fernwood.store.base import Store
 
-__all__ = ["Prepared", "Selection", "result_by_rule"]
+__all__ = ["LEADING", "Prepared", "Selection", "most_important", "namer", "result_by_rule"]
+
+LEADING = 5
+"""Columns found that are named while a search works."""
 
 SearchLoop = TypeVar("SearchLoop", bound="Loop[Any]")
 
@@ -37,18 +46,45 @@ class Selection(NamedTuple):
     stopped_by: BaseException | None
 
 
-def result_by_rule(store: Store, ids: NDArray[np.int64], facts: Facts, rule: Rule, evidence: Evidence) -> Result:
+def most_important(evidence: Evidence, found: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Of columns found, a few: those of the highest mean importance."""
+    return found[np.argsort(-evidence.mean_importance(found), kind="stable")[:LEADING]]
+
+
+def namer(
+    store: Store, ids: NDArray[np.signedinteger[Any]], leading: Callable[[Any], NDArray[np.int64]]
+) -> Callable[[Any], tuple[str, ...]]:
+    """What gives the names of the columns that `leading` gives the ranks of; a name is read once."""
+    known: dict[int, str] = {}
+
+    def names(state: Any) -> tuple[str, ...]:
+        positions = ids[leading(state)].tolist()
+        for position in positions:
+            if position not in known:
+                known[position] = store.names[position]
+        return tuple(known[position] for position in positions)
+
+    return names
+
+
+def result_by_rule(
+    store: Store, ids: NDArray[np.int64], facts: Facts, rule: Rule, evidence: Evidence, history: History
+) -> Result:
     """What a rule makes of the evidence for the columns at positions `ids`, as a result for all columns of a store."""
-    chances = rule.chances(evidence)
+    chances, verdicts = rule.chances(evidence), rule.judge(evidence)
+    score = evidence.mean_importance()
+    null = rule.compared_with(evidence)
+    insight = Insight(history, compared(null.scores, score, verdicts.decision, n=null.n, threshold=null.threshold))
     return result_of(
         store,
         ids,
         facts,
-        rule.judge(evidence),
+        verdicts,
         draws=evidence.draws,
-        score=evidence.mean_importance(),
+        score=score,
         wins=evidence.wins,
         p=chances,
         q=None if chances is None else false_discoveries(chances),
         modelled=rule.modelled(evidence),
+        insight=insight,
     )

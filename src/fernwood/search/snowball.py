@@ -29,6 +29,7 @@ from fernwood.search.exploration import Exploration
 from fernwood.search.ledger import SnowballState
 from fernwood.search.plain import plain_value
 from fernwood.search.reducing import check_goal
+from fernwood.search.selection import LEADING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -274,6 +275,16 @@ class Snowball:
         done = total if self._is_done(state) else min(done, total - 1)
         n_found = int(np.count_nonzero(state.wave >= 0))
         return SearchProgress("searching", done, total, "waves", n_found, self._n_columns, self._n_columns)
+
+    def leading(self, state: SnowballState) -> NDArray[np.int64]:
+        """Ranks of a few columns found: the newest, and of those the best."""
+        found = state.found
+        return found[np.lexsort((state.chance[found], -state.wave[found]))[:LEADING]]
+
+    def chances_of_shadows(self, state: SnowballState) -> NDArray[np.float64]:
+        """The p of every shadow that is examined in contexts, judged by the others of its kind, as columns are."""
+        nulls = (state.evidence_null(place) for _, place in self.told.kinds)
+        return np.concatenate([np.maximum(tail_chances(null, null), self.least) for null in nulls])
 
     def pack(self, state: SnowballState) -> Mapping[str, NDArray[Any]]:
         """The state as named arrays."""

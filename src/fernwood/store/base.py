@@ -11,7 +11,7 @@ import numpy as np
 from fernwood.errors import ParameterError, SourceError, StoreError, shown
 from fernwood.sources.base import Kind
 from fernwood.sources.names import Names, as_position
-from fernwood.store.columns import KIND_NAMES, codes_checksum, kinds_of, record_grid
+from fernwood.store.columns import KIND_NAMES, codes_checksum, kinds_of, record_grid, record_scale
 from fernwood.store.quantise import representatives, thresholds
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import ArrayLike, NDArray
 
+    from fernwood.store.columns import Scale
     from fernwood.store.describe import Description
     from fernwood.store.roles import Roles, Target
     from fernwood.store.view import RoleView, RowView
@@ -209,6 +210,18 @@ class Store(ABC):
         if record["labels"] is None:
             raise ParameterError(f"column {shown(record['name'])} is ordered; it has thresholds, not labels")
         return list(record["labels"])
+
+    def scales(self, ids: ArrayLike) -> list[Scale]:
+        """What the codes of some columns stand for: bounds in the units of the source, or categories.
+
+        Examples
+        --------
+        >>> import numpy as np, fernwood
+        >>> fernwood.ingest(np.array([[1.0, 0.0], [2.0, 1.0], [4.0, 1.0]])).scales([0])[0].edges
+        array([1. , 1.5, 3. , 4. ])
+        """
+        records = self._records(self._positions(ids))
+        return [record_scale(record) for record in records.to_pylist()]
 
     def _record(self, i: int) -> dict[str, Any]:
         record: dict[str, Any] = self._records(np.array([i])).to_pylist()[0]

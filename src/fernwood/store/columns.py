@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -11,7 +11,7 @@ import pyarrow as pa
 from fernwood.errors import SourceError, shown
 from fernwood.sources.base import Band, Kind
 from fernwood.store.grid import Grids, unpack_grids
-from fernwood.store.quantise import quantise
+from fernwood.store.quantise import quantise, thresholds
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -21,10 +21,12 @@ __all__ = [
     "KIND_NAMES",
     "MAX_CATEGORIES",
     "ManyCategories",
+    "Scale",
     "code_band",
     "codes_checksum",
     "kinds_of",
     "record_grid",
+    "record_scale",
     "settle_categories",
 ]
 
@@ -60,6 +62,22 @@ class CodedBand(NamedTuple):
 
     codes: NDArray[np.uint8]
     records: pa.RecordBatch
+
+
+class Scale(NamedTuple):
+    """What the codes of a column stand for.
+
+    Attributes
+    ----------
+    kind
+    edges : float64 array; of an ordered column the bounds of its codes in source units, one more than there are codes,
+        from its lowest value to its highest; empty where no value is there
+    labels : of a column of categories, one for each code; empty of others
+    """
+
+    kind: Kind
+    edges: NDArray[np.float64]
+    labels: list[str]
 
 
 def codes_checksum(codes: NDArray[np.uint8]) -> int:
@@ -163,6 +181,17 @@ def record_grid(record: dict[str, object]) -> NDArray[np.float64]:
         steps,
     )
     return unpack_grids(grids)[0]
+
+
+def record_scale(record: dict[str, Any]) -> Scale:
+    """What the codes of a column stand for, from its record."""
+    kind = Kind(KIND_NAMES.index(record["kind"]))
+    if record["labels"] is not None:
+        return Scale(kind, np.empty(0), list(record["labels"]))
+    grid = record_grid(record)
+    if len(grid) and record["exact"]:
+        grid = np.concatenate([grid[:1], thresholds(grid, exact=True), grid[-1:]])
+    return Scale(kind, grid, [])
 
 
 def _refuse_infinite(values: NDArray[np.floating], names: pa.Array) -> None:

@@ -1,0 +1,53 @@
+"""``fernwood report``: what a run found, as one HTML page."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from fernwood.cli import app
+from fernwood.cli.lean import keep_pandas_out
+from fernwood.errors import StoreError, printable, shown
+
+if TYPE_CHECKING:
+    from fernwood.result import Result
+
+__all__ = ["REPORT_NAME", "write_report"]
+
+REPORT_NAME = "report.html"
+
+
+@app.command("report")
+def report_command(
+    run: Annotated[Path, typer.Argument(help="The directory of a run.")],
+    output: Annotated[Path | None, typer.Option(help="A file to write; by default report.html in the run.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace a file of another name that is there.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print errors only.")] = False,
+) -> None:
+    """Write what a run found as one HTML page: works offline, light and dark, on a phone and on paper.
+
+    A run that was stopped early has a report too, which says so at its top.
+
+    Example: fernwood report genes.run --output genes.html
+    """
+    from fernwood.run.course import course_of
+    from fernwood.saved import load_result
+
+    keep_pandas_out()
+    if output is not None and output.exists() and not force:
+        raise StoreError(f"{shown(output)} exists; choose another name or replace it with --force")
+    if output is not None and not output.parent.is_dir():
+        raise StoreError(f"there is no directory {shown(output.parent)} to write into; make it first")
+    result = load_result(run)
+    path = write_report(replace(result, course=course_of(run)), output or run / REPORT_NAME)
+    if not quiet:
+        typer.echo(f"the report is {printable(str(path))}; open it in a browser")
+
+
+def write_report(result: Result, path: Path) -> Path:
+    """Write the report of a result, and say where it is."""
+    result.to_html(path)
+    return path
