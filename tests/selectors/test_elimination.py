@@ -205,10 +205,10 @@ def test_an_estimator_that_raises_in_the_middle_goes_on_later(tmp_path: Path) ->
 def test_the_trace_is_kept_with_the_result(tmp_path: Path) -> None:
     from matplotlib.figure import Figure
 
-    from fernwood.saved import load_result
+    from fernwood.saved import load_result, save_result
 
     fitted = selector(holdout=0.25).fit(X, Y)
-    fitted.result_.save(tmp_path)
+    save_result(fitted.result_, tmp_path)
     trace = EliminationTrace.of(load_result(tmp_path))
     assert trace.to_table().equals(fitted.trace_.to_table())
     assert trace.to_table().column_names == [
