@@ -4,15 +4,18 @@ BIN := .venv/bin
 FRESH := .venv/.filled
 
 SCALE := scale-million scale-subspace scale-ten-million scale-rows scale-rows-subspace scale-width scale-store \
-	scale-checkpoints scale-kills
+	scale-checkpoints scale-kills report-million
 
-.PHONY: help demo test lint format browser bench bench-scale clean
+DOCUMENTED := .venv/.documented
+
+.PHONY: help demo test lint format docs browser bench bench-scale clean
 
 help:
 	@echo "make demo   a small end-to-end run on a generated table"
 	@echo "make test   the test suite"
 	@echo "make lint   ruff and mypy, as CI runs them"
 	@echo "make format ruff's formatter and its safe fixes"
+	@echo "make docs   the documentation, into site/; warnings are errors"
 	@echo "make browser  what the tests of the report in a browser need beside chromium"
 	@echo "make bench  the benchmarks; appends to benchmarks/results/"
 	@echo "make bench-scale  the long ones: tables of a gigabyte and more"
@@ -44,6 +47,14 @@ format: $(FRESH)
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .
 
+$(DOCUMENTED): $(FRESH)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	@touch $@
+
+docs: $(DOCUMENTED)
+	@echo "==> building the documentation; open site/index.html"
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+
 browser: $(FRESH)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[browser]'
 	@npm install --silent --no-save --no-audit --no-fund --prefix .browser axe-core
@@ -58,5 +69,5 @@ bench-scale: $(FRESH)
 	@$(BIN)/python benchmarks/run.py $(SCALE) --results benchmarks/results/scale.jsonl
 
 clean:
-	rm -rf .venv .browser demo benchmarks/scratch .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .browser demo site benchmarks/scratch .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -prune -exec rm -rf {} +

@@ -1,31 +1,162 @@
-"""Every Python block of the README and the documents runs, in order, in an empty directory."""
+"""Every example of the README and the documents runs, in order, in an empty directory, and shows what it prints.
+
+A block of ``python`` is executed; ``output`` is what the block before it printed; in ``console``, lines after ``$`` are
+commands, and the others what they print. An ellipsis stands for anything. What is said without a language is not run,
+but its commands must have the options that it names.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
+import os
+import pkgutil
 import re
+import shlex
+import subprocess
+import sys
+from importlib import import_module
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
+import typer
 
+import fernwood.cli
 from benchmarks.documents import recorded, rows_of, with_figures
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = sorted((ROOT / "docs").rglob("*.md"))
+MADE_WITH_THE_SITE = {ROOT / "docs" / "reference" / "command-line.md"}
+COMMAND = "from fernwood.cli import main; main()"
+
+
+class Block(NamedTuple):
+    """A block of code: its language, which may be empty, and its text."""
+
+    language: str
+    text: str
+
+
+def blocks_of(document: Path) -> list[Block]:
+    found = re.findall(r"^```(\w*)\n(.*?)^```$", document.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+    return [Block(*parts) for parts in found]
+
+
+def stripped(text: str) -> str:
+    return "\n".join(line.rstrip() for line in text.strip().splitlines())
+
+
+def shows(shown: str, printed: str) -> bool:
+    """Whether something printed is what is shown, an ellipsis standing for anything."""
+    pattern = ".*".join(re.escape(part) for part in stripped(shown).split("…"))
+    return re.fullmatch(pattern, stripped(printed), re.DOTALL) is not None
+
+
+def run_commands(text: str, environment: dict[str, str]) -> None:
+    """Run the commands of a block and hold what they print to what the block shows, where it shows something."""
+    for command, shown in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", text, re.MULTILINE):
+        done = subprocess.run(
+            command, shell=True, env=environment, capture_output=True, encoding="utf-8", check=False, timeout=120
+        )
+        assert done.returncode == 0, f"{command}\n{done.stderr}"
+        assert not shown.strip() or shows(shown, done.stdout), f"{command}\n{done.stdout}"
+
+
+@pytest.fixture
+def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """An environment in which `fernwood` is this one."""
+    folder = tmp_path_factory.mktemp("bin")
+    (folder / "fernwood").write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -c "{COMMAND}" "$@"\n')
+    (folder / "fernwood").chmod(0o755)
+    return {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}", "COLUMNS": "120", "NO_COLOR": "1"}
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
-def test_code_blocks_run(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_examples_run(
+    document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, environment: dict[str, str]
+) -> None:
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}
-    for block in re.findall(r"^```python\n(.*?)^```", document.read_text(), re.DOTALL | re.MULTILINE):
-        exec(compile(block, document.name, "exec"), names)
+    printed = ""
+    for language, text in blocks_of(document):
+        if language == "python":
+            with contextlib.redirect_stdout(io.StringIO()) as heard:
+                exec(compile(text, document.name, "exec"), names)
+            printed = heard.getvalue()
+        elif language == "output":
+            assert shows(text, printed), f"{document.name} shows\n{text}\nand this was printed\n{printed}"
+        elif language == "console" and document.name != "theory.md":  # tests/theory holds that page to the letter
+            run_commands(text, environment)
+
+
+def test_an_example_that_shows_something_else_is_noticed(environment: dict[str, str]) -> None:
+    assert shows("a…\nd\n", "a b\nc\nd \n")
+    assert not shows("a…\nd\n", "a b\nc\n")
+    run_commands("$ fernwood --version\nfernwood …\n", environment)
+    with pytest.raises(AssertionError, match="fernwood --version"):
+        run_commands("$ fernwood --version\nsomething else\n", environment)
+    with pytest.raises(AssertionError, match="no-such"):
+        run_commands("$ fernwood no-such\n", environment)
+
+
+def commands() -> dict[str, Any]:
+    """Every command of the command line, by its words."""
+    for module in pkgutil.iter_modules(fernwood.cli.__path__):
+        import_module(f"fernwood.cli.{module.name}")
+    theory = typer.main.get_command(import_module("fernwood.cli.theory").app)
+    whole = typer.main.get_command(fernwood.cli.app)
+    found = {name: command for name, command in whole.commands.items() if name != "theory"}
+    return found | {f"theory {name}": command for name, command in theory.commands.items()}
+
+
+def options_of(command: Any) -> set[str]:
+    return {name for parameter in command.params for name in (*parameter.opts, *parameter.secondary_opts)}
+
+
+def test_every_command_is_one_of_the_command_line(environment: dict[str, str]) -> None:
+    """The reference lists what the modules of the command line define; a command that nothing loads is not there."""
+    asked = (
+        "import contextlib, json, sys; from fernwood import cli\n"
+        "sys.argv = ['fernwood', '--version']\n"
+        "with contextlib.suppress(SystemExit): cli.main()\n"
+        "print(json.dumps([c.name or c.callback.__name__ for c in cli.app.registered_commands]))"
+    )
+    done = subprocess.run([sys.executable, "-c", asked], env=environment, capture_output=True, check=True)
+    loaded = json.loads(done.stdout.splitlines()[-1])
+    assert sorted(loaded) == sorted(name for name in commands() if not name.startswith("theory"))
+
+
+def test_commands_that_are_shown_exist_and_have_their_options() -> None:
+    known = commands()
+    n_shown = 0
+    for document in DOCUMENTS:
+        for line in re.findall(r"^(?:\$ )?(?:\.venv/bin/)?fernwood (.*)$", document.read_text(), re.MULTILINE):
+            words = shlex.split(line.split("   ")[0], comments=True)
+            name = " ".join(words[:2]) if words[0] == "theory" else words[0]
+            options = {word for word in words if re.match(r"--?[a-zA-Z]", word)}
+            assert name in known, f"{document.name}: fernwood {line}"
+            assert options <= options_of(known[name]), f"{document.name}: fernwood {line}"
+            n_shown += 1
+    assert n_shown > 40
 
 
 def test_links_lead_somewhere() -> None:
-    for document in [*DOCUMENTS, ROOT / "CONTRIBUTING.md"]:
-        for link in re.findall(r"\]\(([^)#:]+)\)", document.read_text()):
-            assert (document.parent / link).exists(), f"{document.name} links to {link}"
+    for document in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *PAGES]:
+        for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", document.read_text()):
+            there = (document.parent / link).resolve()
+            assert there.exists() or there in MADE_WITH_THE_SITE, f"{document.name} links to {link}"
+
+
+def test_every_page_is_in_the_navigation() -> None:
+    """The site is built strictly, too; this needs no MkDocs."""
+    nav = (ROOT / "mkdocs.yml").read_text().partition("\nnav:\n")[2]
+    named = set(re.findall(r"- ([\w./-]+\.md)\b", nav))
+    there = {str(page.relative_to(ROOT / "docs")) for page in PAGES} | {"reference/command-line.md"}
+    assert {page for page in there if not page.startswith("decisions/")} == named
+    assert re.search(r": decisions/", nav)
 
 
 def test_the_readme_shows_the_two_commands() -> None:
@@ -34,13 +165,14 @@ def test_the_readme_shows_the_two_commands() -> None:
     assert "make test" in text
 
 
-def test_figures_of_the_readme_are_those_measured() -> None:
-    """Every row of the README's table names a case and a figure, and rounds a value that a results file holds."""
+@pytest.mark.parametrize(("name", "least"), [("README.md", 8), ("docs/memory.md", 9), ("docs/faq.md", 5)])
+def test_single_figures_are_those_measured(name: str, least: int) -> None:
+    """Every row of such a table names a case and a figure, and rounds a value that a results file holds."""
     measured = recorded()
     rows = re.findall(
-        r"^\| .* \| ([\d.,]+) ?([^|]*) \| `([\w-]+)` `(\w+)` \|$", (ROOT / "README.md").read_text(), re.MULTILINE
+        r"^\| .* \| ([\d.,]+) ?([^|]*) \| `([\w-]+)` `(\w+)` \|$", (ROOT / name).read_text(), re.MULTILINE
     )
-    assert len(rows) >= 8
+    assert len(rows) >= least
     for shown, unit, case, figure in rows:
         factor = {"MB": 1e6, "MB/s": 1e6, "GB/s": 1e9, "GB": 1e9}.get(unit.strip(), 1)
         digits = len(shown.partition(".")[2])
@@ -57,6 +189,11 @@ def test_figures_of_the_readme_are_those_measured() -> None:
         ("ferns.md", 24),
         ("elimination.md", 48),
         ("minimal.md", 1),
+        ("choosing.md", 21),
+        ("error-rate.md", 4),
+        ("boruta-users.md", 6),
+        ("faq.md", 1),
+        ("../README.md", 4),
     ],
 )
 def test_figures_of_documents_are_those_measured(name: str, least: int) -> None:

@@ -7,6 +7,8 @@ from benchmarks.cases.elimination import ELIMINATION_CASES
 from benchmarks.cases.ferns import FERN_CASES
 from benchmarks.cases.foundation import bins, ingest_csv, ingest_npy, ingest_short, read_columns
 from benchmarks.cases.minimal import minimal_madelon
+from benchmarks.cases.peers import peers
+from benchmarks.cases.report import report_million
 from benchmarks.cases.scale import SCALE_CASES as WIDE_CASES
 from benchmarks.cases.snowball import SNOWBALL_CASES
 from benchmarks.cases.subspace import (
@@ -31,7 +33,7 @@ from benchmarks.cases.trees import (
 
 __all__ = ["CASES", "SCALE_CASES"]
 
-SCALE_CASES = {**WIDE_CASES, **DURABILITY_CASES}
+SCALE_CASES = {**WIDE_CASES, **DURABILITY_CASES, "report-million": report_million}
 
 CASES = {
     "ingest-npy": ingest_npy,
@@ -54,6 +56,7 @@ CASES = {
     "srs-shadow-all": srs_shadow_all,
     "srs-mirror-rate": srs_mirror_rate,
     "demo": select_demo,
+    "peers": peers,
     **SNOWBALL_CASES,
     "minimal-madelon": minimal_madelon,
     "boruta-madelon": boruta_madelon,

@@ -198,8 +198,11 @@ def appearing_directory(path: Path, *, replace: bool) -> Iterator[Path]:
 def replaced_file(path: Path) -> Iterator[FileWriter]:
     """A file to write that takes the name `path` only when the block ends well; what was there stays until then.
 
-    One writer at a time: what a dead one left under the hidden name is overwritten.
+    One writer at a time: what a dead one left under the hidden name is overwritten. A device, a pipe or a directory of
+    that name is never replaced.
     """
+    if path.exists() and not path.is_file():
+        raise OSError(errno.EEXIST, "there is something of that name that is no file", str(path))
     staging = path.with_name(f".{path.name}.partial")
     staging.unlink(missing_ok=True)
     writer = FileWriter(staging)

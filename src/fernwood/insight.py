@@ -37,12 +37,14 @@ class Comparison:
     scores : of shadows or probes, on the scale of the result's scores, rising; where there are many, evenly spaced
         quantiles of them
     n : how many there were
+    best : whether they are those of the best shadow of each round, not of every shadow
     threshold : the score from which on columns are confirmed; None where it is not the score alone that decides
     """
 
     scores: list[float] = field(default_factory=list)
     n: int = 0
     threshold: float | None = None
+    best: bool = False
 
 
 @dataclass(frozen=True)

@@ -63,6 +63,11 @@ def test_elimination_draws_its_trace() -> None:
     display = fernwood.EliminationDisplay.from_estimator(selector)
     labels = [text.get_text() for text in display.ax_.get_legend().get_texts()]
     assert labels == ["not accepted", "error", "error on rows held out", "columns left"]
+    trace = selector.trace_.to_table()
+    assert not trace["accepted"].to_pylist()[-1]
+    for line in (display.ax_.get_lines()[1], display.figure_.axes[1].get_lines()[0]):
+        assert line.get_xdata()[-1] == trace["call"].to_pylist()[-1]  # to the end, where nothing was accepted
+        assert line.get_ydata()[-1] == line.get_ydata()[-2]
 
 
 def test_bad_input_is_refused() -> None:

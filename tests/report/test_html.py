@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn import config_context
 from sklearn.naive_bayes import GaussianNB
 
 import fernwood
@@ -64,13 +65,13 @@ def test_it_opens_with_the_answer() -> None:
         "8 of 40 columns matter for ‘disease’",
         "confirmed 8; 2 more are tentative",
         "The false discovery rate is 0.1",
-        "It took 12.5 s in 2 sittings and at most 300 MB of memory of the 512 MB that it was allowed",
+        "The search took 12.5 s in 2 sittings and at most 300 MB of memory of the 512 MB that it was allowed",
         "fernwood select genes.csv --target disease --seed 7",
         "0123456789abcdef",
         "higher in 'case'",
     ):
         assert said in text
-    assert text.index("It took") < text.index("Confirmed and tentative columns")
+    assert text.index("The search took") < text.index("Confirmed and tentative columns")
 
 
 @pytest.mark.parametrize("profile", [None, CATEGORIES, ALONG], ids=["numbers", "categories", "regression"])
@@ -186,6 +187,28 @@ def test_every_method_has_a_report(method: str, tmp_path: Path) -> None:
     assert "nan" not in re.findall(r"[\w.]+", reader.text.lower())
     assert not [value for _, attrs in reader.tags for value in attrs.values() if value and "nan" in value.split()]
     assert card_of(result).startswith("<div")
+
+
+def test_notebooks_show_what_was_found() -> None:
+    table = make_madelon(200, 40, class_sep=3.0, random_state=0)
+    selector = fernwood.SnowballSelector(random_state=0)
+    assert "columns matter" not in selector._repr_html_()
+    selector.fit(table.data, table.target)
+    for shown in (selector._repr_html_(), selector._repr_mimebundle_()["text/html"]):
+        assert "SnowballSelector" in shown
+        assert headline(selector.result_) in shown
+    assert headline(selector.result_) in selector.result_._repr_html_()
+    with config_context(display="text"):
+        assert "text/html" not in selector._repr_mimebundle_()
+
+
+def test_the_call_asks_for_the_same_again() -> None:
+    table = make_madelon(200, 40, class_sep=3.0, random_state=0)
+    result = fernwood.SnowballSelector(fdr=0.2, n_jobs=1).fit(table.data, table.target).result_
+    assert result.course is not None
+    again = result.course.call.replace(".fit(X, y)", "").split("\n\n")[1]
+    assert again == f"SnowballSelector(fdr=0.2, random_state={result.facts.seed})"
+    assert "SnowballSelector(fdr=0.2, random_state=" in read(html_of(result)).text
 
 
 def test_a_report_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:

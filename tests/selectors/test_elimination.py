@@ -203,8 +203,6 @@ def test_an_estimator_that_raises_in_the_middle_goes_on_later(tmp_path: Path) ->
 
 
 def test_the_trace_is_kept_with_the_result(tmp_path: Path) -> None:
-    from matplotlib.figure import Figure
-
     from fernwood.saved import load_result, save_result
 
     fitted = selector(holdout=0.25).fit(X, Y)
@@ -221,14 +219,6 @@ def test_the_trace_is_kept_with_the_result(tmp_path: Path) -> None:
         "held_out",
     ]
     assert load_result(tmp_path).to_table().to_pylist() == fitted.result_.to_table().to_pylist()
-    axes = Figure().subplots()
-    trace.plot(axes)
-    assert [text.get_text() for text in axes.get_legend().get_texts()][-1] == "columns left"
-    last = trace.to_table()["call"].to_pylist()[-1]
-    assert not trace.to_table()["accepted"].to_pylist()[-1]
-    for line in (axes.get_lines()[1], axes.figure.axes[1].get_lines()[0]):
-        assert line.get_xdata()[-1] == last
-        assert line.get_ydata()[-1] == line.get_ydata()[-2]
     other = replace(fitted.result_, facts=replace(fitted.result_.facts, method="boruta", elimination={}))
     with pytest.raises(ParameterError, match="the result is of 'boruta'; only an elimination has a trace"):
         EliminationTrace.of(other)

@@ -35,10 +35,10 @@ def demo_command(
     n_relevant = len(madelon.relevant)
     typer.echo(f"1. writing {table}: {_ROWS:,} rows × {_COLUMNS:,} columns, {n_relevant} of them relevant together")
     _write_csv(madelon, table)
-    typer.echo(f"2. fernwood select {table} --target target --memory 512MB --seed {seed} --out {run} --force")
+    typer.echo(f"2. fernwood select {table} --target target --memory 512MB --seed {seed} --out {run} --report --force")
     truth = set(madelon.relevant.tolist())
     del madelon  # the search has the budget to itself
-    select_command(table, target="target", memory="512MB", seed=seed, out=run, force=True)
+    select_command(table, target="target", memory="512MB", seed=seed, out=run, report=True, force=True)
     found = set(load_result(run).confirmed.tolist())
     typer.echo(
         f"3. against the truth: {len(found & truth)} of the {n_relevant} relevant columns found, "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Any
 
 from fernwood.errors import ParameterError, shown
@@ -11,7 +12,7 @@ if TYPE_CHECKING:
 
     from fernwood.search.methods import Settings
 
-__all__ = ["settings_from"]
+__all__ = ["command_of", "settings_from"]
 
 _METHODS = {
     "snowball": "the snowball",
@@ -64,6 +65,9 @@ _PARAMETERS: dict[str, dict[str, str]] = {
 _FLAGS: dict[str, Any] = {"blind": False, "bonferroni": False, "fixed_shadows": "fixed-shadows"}
 """What a flag sets its parameter to; others are set to True."""
 
+_NO_MATTER = {"table", "seed", "jobs", "force", "quiet", "as_json"}
+"""What is no option of the same search, or is said otherwise."""
+
 _INSTEAD = {("boruta", "fdr"): "--level", ("boruta", "alpha"): "--level"}
 """What a method has in place of an option that it does not take."""
 
@@ -93,6 +97,27 @@ def settings_from(method: str, options: Mapping[str, Any]) -> Settings:
             "--estimator is not given; give naive-bayes, tree, logistic, forest, or a class as module:Class"
         )
     return settings_type(method)(**entries)
+
+
+def command_of(options: Mapping[str, Any], defaults: Mapping[str, Any], seed: int) -> str:
+    """The command that asks for the same search again: the table, and every option that is not as it is by default.
+
+    What changes nothing in the answer (threads, and what is printed or replaced) is left out.
+
+    Examples
+    --------
+    >>> options = {"table": "my genes.csv", "target": "ill", "fdr": 0.2, "drop": ["a", "b"], "weighted": True}
+    >>> command_of(options, {"fdr": None, "drop": None, "weighted": False}, seed=7)
+    "fernwood select 'my genes.csv' --target ill --fdr 0.2 --drop a --drop b --weighted --seed 7"
+    """
+    words = ["fernwood", "select", str(options["table"])]
+    for name, value in options.items():
+        if name in _NO_MATTER or value is None or value == defaults.get(name):
+            continue
+        flag = "--" + name.replace("_", "-")
+        for one in value if isinstance(value, list | tuple) else [value]:
+            words += [flag] if one is True else [flag, str(one)]
+    return shlex.join([*words, "--seed", str(seed)])
 
 
 def _misplaced(option: str, method: str, methods: list[str]) -> str:

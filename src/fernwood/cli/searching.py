@@ -14,6 +14,7 @@ import typer
 
 from fernwood.budget import default_budget, parse_size, peak_resident, resident, shown_size
 from fernwood.cli.lean import keep_pandas_out, too_small
+from fernwood.cli.report import REPORT_NAME, write_report
 from fernwood.errors import BudgetError, FernwoodWarning, LearnerError, ParameterError, StoreError, printable, shown
 from fernwood.run.stopping import Stopped
 from fernwood.run.view import ProgressView
@@ -48,9 +49,22 @@ class SearchCommand:
         Threads; 0 is one for every processor.
     quiet, as_json
         Print nothing, or JSON.
+    report
+        Write the report of a run too.
+    call
+        What was asked for, as a command that asks for it again.
     """
 
-    def __init__(self, memory: str, jobs: int, *, quiet: bool = False, as_json: bool = False) -> None:
+    def __init__(
+        self,
+        memory: str,
+        jobs: int,
+        *,
+        quiet: bool = False,
+        as_json: bool = False,
+        report: bool = False,
+        call: str = "",
+    ) -> None:
         if jobs < 0:
             raise ParameterError(f"--jobs is {jobs}; give a number of threads, or 0 for one for every processor")
         self.memory = memory
@@ -58,6 +72,8 @@ class SearchCommand:
         self.total = parse_size(memory) if memory else default_budget()
         self._n_threads = jobs or os.cpu_count() or 1
         self._as_json = as_json
+        self._report = report
+        self._call = call
         self._notes: list[str] = []
         self._reading: dict[str, Any] = {}
         self._started = time.monotonic()
@@ -68,11 +84,13 @@ class SearchCommand:
             selection = self._selection(store, settings, seed, None)
         else:
             where = printable(str(directory.path))
-            with directory.working(store, memory=self.total, n_threads=self._n_threads):
+            with directory.working(store, memory=self.total, n_threads=self._n_threads, whole=True, call=self._call):
                 try:
                     selection = self._selection(store, settings, seed, directory)
                     directory.check_store()
                     _save(selection.result, directory)
+                    if self._report:
+                        write_report(selection.result, directory.path / REPORT_NAME)
                 except (LearnerError, StoreError) as error:
                     raise type(error)(
                         f"{error}; what was done before is kept: mend that and go on with: fernwood resume {where}"
@@ -185,6 +203,8 @@ class SearchCommand:
         if directory is not None:
             where = printable(str(directory.path))
             typer.echo(f"kept in {where}; decisions for all columns: fernwood export {where} --to csv")
+            if self._report:
+                typer.echo(f"the report is {printable(str(directory.path / REPORT_NAME))}; open it in a browser")
 
 
 def _reading(store: Store, thread_seconds: float) -> dict[str, Any]:

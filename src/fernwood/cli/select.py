@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import tempfile
 from contextlib import ExitStack
@@ -12,7 +13,7 @@ import typer
 
 from fernwood.cli import app
 from fernwood.cli.ingest import ingest_table
-from fernwood.cli.options import settings_from
+from fernwood.cli.options import command_of, settings_from
 from fernwood.cli.searching import SearchCommand
 from fernwood.errors import ParameterError, StoreError, printable, shown
 
@@ -34,6 +35,7 @@ _MEMORY = typer.Option(help="The most memory the process may take, such as 512MB
 _JOBS = typer.Option(help="Threads; 0 is one for every processor. The answer does not depend on it.")
 _QUIET = typer.Option("--quiet", help="Print errors only.")
 _AS_JSON = typer.Option("--json", help="Print the result as JSON.")
+_REPORT = typer.Option("--report", help="Write the report too, as report.html in the run.")
 
 
 def _in_panel(panel: str) -> Callable[[str], typer.models.OptionInfo]:
@@ -88,6 +90,7 @@ def select_command(
     out: Annotated[Path | None, typer.Option(help="A directory to make for the run: resumable, exportable.")] = None,
     seed: Annotated[int | None, typer.Option(help="Same data, same options, same seed: the same answer.")] = None,
     jobs: Annotated[int, _JOBS] = 0,
+    report: Annotated[bool, _REPORT] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace a run that is there.")] = False,
     quiet: Annotated[bool, _QUIET] = False,
     as_json: Annotated[bool, _AS_JSON] = False,
@@ -203,8 +206,12 @@ def select_command(
     from fernwood.store import open_store
 
     number = seeds.entropy(seed)
-    command = SearchCommand(memory, jobs, quiet=quiet, as_json=as_json)
+    defaults = {name: known.default for name, known in inspect.signature(select_command).parameters.items()}
+    call = command_of(options, defaults, number)
+    command = SearchCommand(memory, jobs, quiet=quiet, as_json=as_json, report=report, call=call)
     check_table_options(table, options)
+    if report and out is None:
+        raise ParameterError("--report is given without --out; give --out RUN, the directory that the report goes into")
 
     def stored(directory: Path) -> Path:
         return table_as_store(table, options, directory, quiet=command.silent)
@@ -278,6 +285,7 @@ def resume_command(
     jobs: Annotated[int, _JOBS] = 0,
     quiet: Annotated[bool, _QUIET] = False,
     as_json: Annotated[bool, _AS_JSON] = False,
+    report: Annotated[bool, _REPORT] = False,
 ) -> None:
     """Go on with a run that was stopped, to the answer that it would have had in one go.
 
@@ -305,5 +313,5 @@ def resume_command(
                 f"the store {shown(path.name)} is not the one that {shown(run.name)} began with "
                 f"({began.other_data(here)}); say with --store where that one is"
             )
-        command = SearchCommand(memory, jobs, quiet=quiet, as_json=as_json)
+        command = SearchCommand(memory, jobs, quiet=quiet, as_json=as_json, report=report)
         command.search(opened, settings, directory.manifest.seed, directory)

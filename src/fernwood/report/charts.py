@@ -70,7 +70,7 @@ def ranking_chart(result: Result) -> Markup:
     if len(shadows):
         left, right = chart.x(chart.x.low), chart.x(float(shadows.max()))
         chart.add("rect", class_="zone", x=left, y=chart.top, width=right - left, height=chart.bottom - chart.top)
-        chart.add("text", result.facts.against, class_="note", x=left, y=chart.top - 6)
+        chart.add("text", "shadows", class_="note", x=left, y=chart.top - 6)
     chart.axes(name, about_y=0, shown_y=lambda _: "")
     for row, position in enumerate(chosen.tolist()):
         middle = chart.top + _ROW * (row + 0.5)

@@ -93,7 +93,7 @@ def scores_of(result: Result) -> Scores:
         ]
     )
     expected = None
-    if len(shadows):
+    if len(shadows) and not comparison.best:
         expected = np.histogram(shadows, edges)[0] * (np.count_nonzero(examined) / len(shadows))
     return Scores(edges, counts.astype(np.int64), expected, comparison.threshold)
 

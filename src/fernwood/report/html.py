@@ -105,6 +105,7 @@ def _content(result: Result) -> dict[str, Any]:
         "comparison": result.insight.comparison,
         "found_chart": charts.found_chart(result),
         "history": result.insight.history,
+        "n_done": (result.insight.history.done or [result.facts.n_draws])[-1],
         "coverage_chart": charts.coverage_chart(result),
         "coverage": coverage_of(result),
         "shapes": [

@@ -104,7 +104,7 @@ def answer(result: Result) -> list[str]:
     if course is not None:
         limit = f" of the {size(course.memory)} that it was allowed" if course.memory else ""
         times = f" in {course.n_processes} sittings" if course.n_processes > 1 else ""
-        said.append(f"It took {span(course.seconds)}{times} and at most {size(course.peak)} of memory{limit}.")
+        said.append(f"The search took {span(course.seconds)}{times} and at most {size(course.peak)} of memory{limit}.")
     return said
 
 

@@ -93,7 +93,7 @@ class _Tally:
 
     def __init__(self) -> None:
         self._samples = _Thinned()
-        self._seconds, self._peak, self._memory, self._n_processes = 0.0, 0, 0, 0
+        self._seconds, self._peak, self._memory, self._n_processes, self._call = 0.0, 0, 0, 0, ""
         self._before: datetime | None = None
         self._peak_at_start = 0
         self._moment = _Moment()
@@ -105,8 +105,9 @@ class _Tally:
             self._n_processes += 1
             self._before = now
             self._memory = event.get("memory", 0) or self._memory
-            # What the process held at some time before it began is not of this run.
-            self._peak_at_start = event.get("peak", 0)
+            self._call = self._call or event.get("call", "")
+            # What the process held at some time before it began is not of this run, unless it was there for that alone.
+            self._peak_at_start = 0 if event.get("whole") else event.get("peak", 0)
         if self._before is not None:
             self._seconds += max((now - self._before).total_seconds(), 0.0)
         self._before = now
@@ -120,7 +121,7 @@ class _Tally:
         """All of it; None where there was nothing."""
         if not self._n_processes:
             return None
-        return Course(self._seconds, self._peak, self._memory, self._n_processes, self._samples.taken())
+        return Course(self._seconds, self._peak, self._memory, self._n_processes, self._samples.taken(), self._call)
 
 
 class _Thinned:

@@ -215,11 +215,13 @@ class RunDirectory:
         return Path(os.path.normpath(self.path / self.manifest.store))
 
     @contextmanager
-    def working(self, store: Store | None = None, *, memory: int = 0, n_threads: int = 0) -> Iterator[None]:
+    def working(
+        self, store: Store | None = None, *, memory: int = 0, n_threads: int = 0, whole: bool = False, call: str = ""
+    ) -> Iterator[None]:
         """Hold the run for this process, and keep an eye on its store; warn where it began under other versions.
 
-        `memory` is what the process may hold in all, and `n_threads` how many threads it was asked to use; the events
-        say so.
+        `memory` is what the process may hold in all, `n_threads` how many threads it was asked to use, and `call` what
+        was asked for; the events say so. Of a process that does nothing else (`whole`), what it held before counts.
         """
         with locked(self.path, tries=_TRIES) as alone:
             if not alone:
@@ -238,7 +240,8 @@ class RunDirectory:
                         FernwoodWarning,
                         stacklevel=4,
                     )
-            self.events.say("started", host=platform.node(), memory=memory, threads=n_threads)
+            asked = {"call": call} if call else {}
+            self.events.say("started", host=platform.node(), memory=memory, threads=n_threads, whole=whole, **asked)
             try:
                 yield
             except BaseException as error:

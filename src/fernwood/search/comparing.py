@@ -25,6 +25,7 @@ def compared(
     n: int | None = None,
     threshold: float | None = None,
     alone: float | None = None,
+    best: bool = False,
 ) -> Comparison:
     """The comparison of columns with shadows or the like.
 
@@ -41,12 +42,14 @@ def compared(
         no column with such a score is not.
     alone
         The score that a column would need to be the only one confirmed, where none is.
+    best
+        Whether `null` has the best shadow of each round, not every shadow.
 
     Examples
     --------
     >>> decision = np.array([Decision.CONFIRMED, Decision.REJECTED, Decision.CONFIRMED], np.uint8)
     >>> compared(np.array([1.0, 0.5]), np.array([3.0, 1.0, 2.5]), decision)
-    Comparison(scores=[0.5, 1.0], n=2, threshold=2.5)
+    Comparison(scores=[0.5, 1.0], n=2, threshold=2.5, best=False)
     """
     null = null[np.isfinite(null)]
     n_all = len(null) if n is None else n
@@ -56,7 +59,7 @@ def compared(
         null = np.quantile(null, np.linspace(0, 1, _MOST_SCORES))
     if threshold is None:
         threshold = _lowest_confirmed(score, decision, alone)
-    return Comparison(np.sort(null).tolist(), n_all, threshold)
+    return Comparison(np.sort(null).tolist(), n_all, threshold, best)
 
 
 def _lowest_confirmed(score: NDArray[np.float64], decision: NDArray[np.uint8], alone: float | None) -> float | None:

@@ -35,6 +35,10 @@ _MOST_CATEGORIES, _MOST_CLASSES = 20, 10
 _NAME_LENGTH = 40
 _LONG = 3 * 86_400
 """Seconds of a bin of dates from which on days are enough to name it."""
+_FEW_VALUES = 12
+"""Numbers of so many values have a bin for each, as categories do."""
+_FAR_OUT = 0.005
+"""The share of rows at either end of a column that its picture puts into one bin."""
 _QUARTILES = ("lower quartile", "median", "upper quartile")
 
 
@@ -118,6 +122,8 @@ def _profile(codes: NDArray[np.uint8], scale: Scale, against: _Classes | _Number
     place = bins.of_code[codes]
     rows = np.bincount(place, minlength=bins.n + 1)
     told = against.told(codes, bins.ordered, bins.categories, place)
+    if isinstance(against, _Classes) and bins.edges and len(scale.edges) > _FEW_VALUES:
+        return _distribution(codes, scale, against, told)
     return Profile(
         effect=told.effect,
         strength=told.strength,
@@ -127,6 +133,43 @@ def _profile(codes: NDArray[np.uint8], scale: Scale, against: _Classes | _Number
         rows=rows[: bins.n].tolist(),
         lines=against.lines(place, bins.n),
         missing=int(rows[bins.n]),
+    )
+
+
+def _distribution(codes: NDArray[np.uint8], scale: Scale, against: _Classes, told: Words) -> Profile:
+    """A column of many values in bins of equal width, in which its distribution has the shape that people know.
+
+    Codes hold about as many rows each, so that those of rare values are wide: their rows are spread over their width.
+    What lies far out is in the first bin or the last, so that it does not press all the rest together.
+    """
+    n_codes = len(scale.edges) - 1
+    often = np.bincount(codes, minlength=256)
+    total = max(int(often[:n_codes].sum()), 1)
+    reached = np.cumsum(often[:n_codes]) / total
+    low = scale.edges[int(np.searchsorted(reached, _FAR_OUT))]
+    high = scale.edges[int(np.searchsorted(reached, 1 - _FAR_OUT)) + 1]
+    if not high > low:
+        low, high = scale.edges[0], scale.edges[-1]
+    n_bins = min(_MOST_BINS, max(_FEWEST_BINS, total // _ROWS_A_BIN))
+    edges = np.linspace(low, high, n_bins + 1)
+    within = np.clip(scale.edges, low, high)
+    left, right = within[:-1, None], within[1:, None]
+    shared = np.minimum(right, edges[None, 1:]) - np.maximum(left, edges[None, :-1])
+    # A code without width, or beyond the ends, is where its one end is.
+    spread = np.maximum(shared, 0) / np.maximum(right - left, np.finfo(float).tiny)
+    narrow = np.flatnonzero(spread.sum(axis=1) < 0.5)
+    spread[narrow] = 0
+    spread[narrow, np.clip(np.searchsorted(edges, within[narrow], side="right") - 1, 0, n_bins - 1)] = 1
+    counts = against.counts(codes, MISSING + 1)
+    return Profile(
+        effect=told.effect,
+        strength=told.strength,
+        kind="number",
+        edges=edges.tolist(),
+        categories=[],
+        rows=np.rint(counts[:, :n_codes].sum(axis=0) @ spread).astype(np.int64).tolist(),
+        lines=against.shares(counts[:, :n_codes] @ spread),
+        missing=int(often[MISSING]),
     )
 
 
@@ -225,12 +268,19 @@ class _Classes:
 
     def lines(self, place: NDArray[np.int64], n_bins: int) -> dict[str, list[float | None]]:
         """For each class the share of its rows in each bin; None where it has no value at all."""
+        return self.shares(self.counts(place, n_bins + 1)[:, :n_bins])
+
+    def counts(self, place: NDArray[np.integer[Any]], n_places: int) -> NDArray[np.int64]:
+        """How many rows of each class are at each place, shape (classes, places)."""
         n = len(self.names)
-        counts = np.bincount(self._labels * (n_bins + 1) + place, minlength=n * (n_bins + 1)).reshape(n, -1)[:, :n_bins]
+        return np.bincount(self._labels * n_places + place, minlength=n * n_places).reshape(n, -1)
+
+    def shares(self, counts: NDArray[np.number[Any]]) -> dict[str, list[float | None]]:
+        """Counts as shares of each class."""
         lines: dict[str, list[float | None]] = {}
         for name, row in zip(self.names, counts, strict=True):
-            total = int(row.sum())
-            lines[name] = np.round(row / total, 6).tolist() if total else [None] * n_bins
+            total = float(row.sum())
+            lines[name] = np.round(row / total, 6).tolist() if total else [None] * len(row)
         return lines
 
     def told(self, codes: NDArray[np.uint8], ordered: bool, categories: list[str], place: NDArray[np.int64]) -> Words:

@@ -1,4 +1,4 @@
-"""The trace of an elimination: what every call of the learner came to, as a table and as a picture."""
+"""The trace of an elimination: what every call of the learner came to, as a table."""
 
 from __future__ import annotations
 
@@ -37,11 +37,6 @@ class EliminationTrace:
     >>> selector = fernwood.EliminationSelector(GaussianNB(), random_state=0).fit(x, x[:, 3] > 0)
     >>> selector.trace_.to_table().slice(0, 1).to_pylist()[0]["columns"]
     12
-    >>> from matplotlib.figure import Figure
-    >>> axes = Figure().subplots()
-    >>> selector.trace_.plot(axes)
-    >>> axes.get_xlabel(), axes.get_ylabel()
-    ('calls of the learner', 'error')
     """
 
     def __init__(self, columns: dict[str, list[Any]]) -> None:
@@ -57,34 +52,6 @@ class EliminationTrace:
     def to_table(self) -> pa.Table:
         """The trace as Arrow, a row each call."""
         return pa.table(self._columns)
-
-    def plot(self, axes: Any) -> None:
-        """Draw the error of every call, accepted ones marked, and on a second axis the columns left."""
-        call = np.array(self._columns["call"])
-        error = np.array(self._columns["error"])
-        accepted = np.array(self._columns["accepted"], bool)
-        axes.plot(call[~accepted], error[~accepted], ".", color="0.7", label="not accepted")
-        # A line stays where it is after the last accepted call, as long as calls were made.
-        kept = np.append(np.flatnonzero(accepted), np.flatnonzero(accepted)[-1:])
-        calls = np.append(call[accepted], call[-1:])
-        axes.step(calls, error[kept], where="post", color="C0", label="error")
-        held = np.array(self._columns["held_out"], float)
-        if not np.isnan(held).all():
-            axes.plot(call[~np.isnan(held)], held[~np.isnan(held)], ":", color="C2", label="error on rows held out")
-        axes.set_xlabel("calls of the learner")
-        axes.set_ylabel("error")
-        beside = axes.twinx()
-        beside.step(
-            calls,
-            np.array(self._columns["columns"])[kept],
-            where="post",
-            color="C1",
-            label="columns left",
-        )
-        beside.set_ylabel("columns left")
-        beside.set_ylim(bottom=0)
-        lines = [*axes.get_lines(), *beside.get_lines()]
-        axes.legend(lines, [line.get_label() for line in lines], frameon=False)
 
 
 def plain_trace(trace: Trace) -> dict[str, list[Any]]:

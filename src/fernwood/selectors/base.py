@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -82,7 +83,7 @@ class SearchSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
                 manifest = RunManifest.of(store, settings.method, parameters, seed, place="")
                 directory = RunDirectory.of_memory(Path(self.run_dir), manifest)
                 allowed = resident() - held + budget
-                stack.enter_context(directory.working(store, memory=allowed, n_threads=threads))
+                stack.enter_context(directory.working(store, memory=allowed, n_threads=threads, call=self._call(seed)))
             result, stopped_by = select(
                 store,
                 settings,
@@ -106,7 +107,16 @@ class SearchSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
             raise ParameterError(f"progress is {self.progress!r}; give True, False, or a function to call")
         return stack.enter_context(ProgressView()) if self.progress else None
 
+    def _call(self, seed: int) -> str:
+        """What was asked for, as Python."""
+        elsewhere = {"random_state": seed, "progress": False, "run_dir": None, "n_jobs": None}
+        kind = type(self)
+        again = kind(**{**self.get_params(deep=False), **elsewhere})
+        return f"from fernwood import {kind.__name__}\n\n{again!r}.fit(X, y)"
+
     def _keep(self, result: Result) -> None:
+        if result.course is not None and not result.course.call:
+            result = replace(result, course=replace(result.course, call=self._call(result.facts.seed)))
         self.result_ = result
         self.support_ = np.zeros(len(result.draws), bool)
         self.support_[result.selected] = True
@@ -125,6 +135,15 @@ class SearchSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
                 "store.read(selector.get_support(indices=True)), or give the table itself"
             )
         return super().transform(X)
+
+    def _repr_html_inner(self) -> str:
+        """What notebooks show: scikit-learn's diagram, and below it what was found."""
+        diagram: str = super()._repr_html_inner()
+        return f"{diagram}{self.result_._repr_html_()}" if hasattr(self, "result_") else diagram
+
+    def _repr_mimebundle_(self, **how: Any) -> dict[str, str]:
+        shown: dict[str, str] = super()._repr_mimebundle_(**how)
+        return {**shown, "text/html": self._repr_html_inner()} if "text/html" in shown else shown
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)

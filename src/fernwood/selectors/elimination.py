@@ -93,7 +93,7 @@ class EliminationSelector(LearnerSelector):
     n_calls_ : int; selections that the learner was tried on
     error_ : float; of the columns that are kept
     errors_ : float64 array; of every call
-    trace_ : EliminationTrace; what every call came to, as a table and a picture
+    trace_ : EliminationTrace; what every call came to, as a table; `fernwood.EliminationDisplay` draws it
     result_ : Result; the decision table
     tentative_ : bool array; none
     n_features_in_, feature_names_in_

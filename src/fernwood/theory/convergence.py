@@ -40,6 +40,7 @@ __all__ = [
 ]
 
 SCENARIOS = ("chaining", "clique", "marginal")
+"""The kinds of dependence among relevant columns for which there are formulas."""
 
 
 class Search(NamedTuple):
