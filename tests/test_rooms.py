@@ -43,10 +43,14 @@ ALLOWED = {
     **{room: FREE | set(FLOW[:i]) for i, room in enumerate(FLOW)},
     "result": FREE | set(FLOW[: FLOW.index("result")]) | {"report"},  # a result shows itself; see decision 0018
     "run": FREE | {"sources", "store", "theory", "insight", "course", "result", "saved"},
+    "reduced": FREE | {"sources", "store", "result", "saved", "run"},
+    "comparing": FREE | {"sources", "relevance", "result", "saved"},
     "search": FREE | set(FLOW[: FLOW.index("report")]) | {"run", "theory"},
-    "estimator": FREE | set(FLOW[: FLOW.index("report")]) | {"run", "theory", "search"},
-    "selectors": FREE | set(FLOW[: FLOW.index("report")]) | {"run", "theory", "search", "estimator"},
-    "models": FREE | set(FLOW[: FLOW.index("report")]) | {"run", "theory", "search", "estimator"},
+    "kept": FREE | {"store", "learner"},
+    "estimator": FREE | set(FLOW[: FLOW.index("report")]) | {"run", "theory", "search", "kept"},
+    "selectors": FREE | set(FLOW[: FLOW.index("report")]) | {"run", "theory", "search", "kept", "estimator"},
+    "models": FREE | set(FLOW[: FLOW.index("report")]) | {"run", "theory", "search", "kept", "estimator"},
+    "loading": FREE | {"kept", "models", "selectors"},
     "datasets": FREE | {"sources", "store"},
 }
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         StoreError,
         TargetError,
     )
+    from fernwood.loading import load
     from fernwood.models import (
         GainRatioTreeClassifier,
         RandomFernsClassifier,
@@ -63,6 +64,7 @@ _HOMES = {
     "TargetError": "fernwood.errors",
     "ThermalPerceptron": "fernwood.models",
     "ingest": "fernwood.store",
+    "load": "fernwood.loading",
     "open": "fernwood.store:open_store",
 }
 _MODULES = {"datasets", "errors", "models", "seeds", "sources", "store", "theory"}
@@ -94,6 +96,7 @@ __all__ = [
     "ThermalPerceptron",
     "__version__",
     "ingest",
+    "load",
     "open",
 ]
 

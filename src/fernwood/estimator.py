@@ -21,6 +21,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from fernwood.errors import ParameterError, TargetError, shown
+from fernwood.kept.saving import Savable
 from fernwood.search.checks import check_rows, check_table
 from fernwood.sources.arrays import array_band
 from fernwood.sources.frames import collected, is_frame
@@ -37,8 +38,8 @@ if TYPE_CHECKING:
 __all__ = ["TableEstimator", "class_labels", "fit_store", "n_threads", "new_table"]
 
 
-class TableEstimator(BaseEstimator):  # type: ignore[misc]
-    """An estimator that takes tables with missing values, sparse ones too, and needs a target."""
+class TableEstimator(Savable, BaseEstimator):  # type: ignore[misc]
+    """An estimator that takes tables with missing values, sparse ones too, needs a target, and can be saved."""
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -54,6 +54,9 @@ def test_version(run_fresh: Any) -> None:
         (["info", "--help"], ["--json"]),
         (["verify", "--help"], ["checksums"]),
         (["demo", "--help"], ["--out", "--seed"]),
+        (["export", "--help"], ["--to", "--table", "--only", "--null", "names", "Example", "reduced.parquet"]),
+        (["apply", "--help"], ["--output", "--memory", "--transposed", "--store", "--json", "Example", "genes.run"]),
+        (["compare", "--help"], ["--limit", "--json", "Example", "monday.run"]),
     ],
 )
 def test_help(run: Any, arguments: list[str], words: list[str]) -> None:

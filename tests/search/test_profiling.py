@@ -117,10 +117,22 @@ def test_bins_and_lines_of_a_number() -> None:
     assert len(profile.edges) == len(profile.rows) + 1 <= 25
     assert profile.edges == sorted(profile.edges)
     assert sum(profile.rows) == N
-    assert max(profile.rows) <= 2 * min(profile.rows)
+    assert np.diff(profile.edges) == pytest.approx(profile.edges[1] - profile.edges[0])
     assert list(profile.lines) == ["case", "control"]
     for line in profile.lines.values():
         assert sum(x for x in line if x is not None) == pytest.approx(1, abs=1e-4)
+
+
+def test_a_picture_has_the_shape_of_the_distribution() -> None:
+    """Bins of equal width hold about the rows that a histogram of the values themselves has, outliers at the ends."""
+    rng = np.random.default_rng(0)
+    values = np.append(rng.exponential(size=5000), [1e6])
+    profile = one(values, np.arange(len(values)) % 2)
+    assert profile.edges[-1] < 20
+    clipped = np.clip(values, profile.edges[0], profile.edges[-1])
+    counts = np.histogram(clipped, profile.edges)[0]
+    assert np.abs(np.array(profile.rows) - counts).max() < 0.03 * len(values)
+    assert sum(profile.rows) == len(values)
 
 
 def test_few_values_have_a_bin_each() -> None:

@@ -1,4 +1,4 @@
-"""``fernwood export``: the decisions of a run for other programs."""
+"""``fernwood export``: the decisions of a run for other programs, and its table reduced to the columns selected."""
 
 from __future__ import annotations
 
@@ -7,80 +7,164 @@ import json
 import sys
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, BinaryIO, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from fernwood.cli import app
 from fernwood.cli.lean import keep_pandas_out
+from fernwood.cli.within import inside_budget
 from fernwood.errors import ParameterError, StoreError, printable, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    import numpy as np
     import pyarrow as pa
+    from numpy.typing import NDArray
 
-    from fernwood.files import FileWriter
     from fernwood.result import Result
 
-_FORMATS = Literal["csv", "parquet", "json"]
-_SELECTED = Literal["all", "confirmed", "tentative"]
+_FORMATS = Literal["csv", "parquet", "json", "names"]
+_SELECTED = Literal["all", "selected", "confirmed", "tentative"]
+_RUN = 65_536
 
 
 @app.command("export")
 def export_command(
     run: Annotated[Path, typer.Argument(help="The directory of a run.")],
-    to: Annotated[_FORMATS, typer.Option(help="The form of the table.")],
+    to: Annotated[
+        _FORMATS | None, typer.Option(help="The form of the decisions; names: the columns selected, one a line.")
+    ] = None,
     output: Annotated[Path | None, typer.Option(help="A file to write; by default standard output.")] = None,
-    only: Annotated[_SELECTED, typer.Option(help="Columns with this decision only.")] = "all",
+    table: Annotated[
+        Path | None,
+        typer.Option(help="A file for the reduced table itself, .parquet, .csv or .feather: columns, then target."),
+    ] = None,
+    only: Annotated[
+        _SELECTED | None,
+        typer.Option(help="Which columns; by default all, and those selected of names and of the reduced table."),
+    ] = None,
+    null: Annotated[bool, typer.Option("--null", help="Names: end each with a NUL, as xargs -0 reads them.")] = False,
+    memory: Annotated[str, typer.Option(help="Reduced table: the most memory the process may take.")] = "",
+    store: Annotated[
+        Path | None, typer.Option(help="Reduced table: where the run's store is now, if it was moved.")
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
 ) -> None:
-    """Write the decisions of a run, best column first.
+    """Write the decisions of a run, best column first, or its table reduced to the columns selected.
 
-    Two equal runs export equal bytes: there are no times and no paths in them.
+    Two equal runs export equal bytes: there are no times and no paths in them. The reduced table is made from the
+    run's store, which keeps 255 values of a column of numbers; `fernwood apply` takes exact values from a table.
 
     Example: fernwood export genes.run --to csv --output genes.csv
+
+    Example: fernwood export genes.run --table reduced.parquet
     """
-    from fernwood.files import replaced_file
     from fernwood.saved import load_result
 
+    if to is None and table is None:
+        raise ParameterError("nothing to export; give --to csv, parquet, json or names, or --table FILE")
+    if null and to != "names":
+        raise ParameterError("--null is for names; add --to names, or leave it out")
+    if output is not None and to is None:
+        raise ParameterError("--output is for the decisions; add --to csv, say, or leave it out")
     keep_pandas_out()
     result = load_result(run)
     facts = result.facts
-    if not facts.finished:
+    if not facts.finished and not quiet:
         sys.stderr.write(
             f"warning: the run stopped {facts.how_far}; fernwood resume {printable(str(run))} finishes it\n"
         )
+    if to is not None:
+        _write_decisions(result, to, output, only, force=force, null=null)
+    if table is not None:
+        _write_table(run, result, table, only or "selected", memory, store, force=force, quiet=quiet)
+
+
+def _write_decisions(
+    result: Result, to: _FORMATS, output: Path | None, only: _SELECTED | None, *, force: bool, null: bool
+) -> None:
+    from fernwood.reduced.writing import Descriptor, new_file, said_of_disk
+
+    if to == "parquet" and output is None and sys.stdout.isatty():
+        raise ParameterError("--to parquet is not for a terminal; give --output FILE, or send it to a file")
     with ExitStack() as stack:
         if output is None:
-            if to == "parquet" and sys.stdout.isatty():
-                raise ParameterError("--to parquet is not for a terminal; give --output FILE, or send it to a file")
-            file: BinaryIO | FileWriter = sys.stdout.buffer
+            stack.enter_context(said_of_disk("standard output"))
+            file: io.RawIOBase = Descriptor(sys.stdout.fileno())
         else:
-            if output.exists() and not force:
-                raise StoreError(f"{shown(output)} exists; choose another name or replace it with --force")
-            if not output.parent.is_dir():
-                raise StoreError(f"there is no directory {shown(output.parent)} to write into; make it first")
-            file = stack.enter_context(replaced_file(output))
-        _WRITERS[to](_chosen(result, only), file)
-        if output is None:
-            file.flush()
+            file = stack.enter_context(new_file(output, force=force))
+        if to == "names":
+            _write_names(result, only or "selected", file, b"\0" if null else b"\n")
+        else:
+            _WRITERS[to](_chosen(result, only or "all"), file)
+
+
+def _write_table(
+    run: Path,
+    result: Result,
+    table: Path,
+    only: _SELECTED,
+    memory: str,
+    store: Path | None,
+    *,
+    force: bool,
+    quiet: bool,
+) -> None:
+    from fernwood.reduced import TableFile, chosen_columns, reduced_table, store_of
+
+    out = TableFile(table, force=force)
+    positions = chosen_columns(result, only, run.name)
+    with store_of(run, result, store) as opened, inside_budget(memory, quiet=quiet) as (room, view):
+        rounded = reduced_table(opened, positions, out, memory=room, progress=view)
+    if quiet:
+        return
+    if rounded.n_columns:
+        way_out = f"fernwood apply {printable(str(run))} TABLE has the exact values"
+        sys.stderr.write(f"warning: {printable(rounded.said)}; {way_out}\n")
+    n = len(positions)
+    sys.stderr.write(f"{printable(str(table))}: {result.facts.n_rows:,} rows, {n:,} column{'s' * (n != 1)} selected\n")
+
+
+def _ordered(result: Result, only: _SELECTED) -> NDArray[np.int64]:
+    """Positions of the columns asked for, best first."""
+    import numpy as np
+
+    if only == "all":
+        return result.order
+    chosen = np.zeros(len(result.draws), bool)
+    chosen[getattr(result, only)] = True
+    return np.asarray(result.order[chosen[result.order]])
 
 
 def _chosen(result: Result, only: _SELECTED) -> Iterator[pa.Table]:
     """The decision table in pieces, as plain text and numbers; at least one, so that there are always headings."""
     import pyarrow as pa
-    import pyarrow.compute as pc
 
-    parts = result.tables() if result.facts.n_columns else iter([result.to_table()])
-    for part in parts:
+    positions = _ordered(result, only)
+    for first in range(0, max(len(positions), 1), _RUN):
+        part = result.to_table(positions[first : first + _RUN])
         for place, field in enumerate(part.schema):
             if pa.types.is_dictionary(field.type):
                 part = part.set_column(place, field.name, part.column(place).cast(pa.string()))
-        yield part if only == "all" else part.filter(pc.equal(part.column("decision"), only))
+        yield part
 
 
-def _write_csv(parts: Iterator[pa.Table], file: BinaryIO | FileWriter) -> None:
+def _write_names(result: Result, only: _SELECTED, file: io.RawIOBase, end: bytes) -> None:
+    positions = _ordered(result, only)
+    for first in range(0, len(positions), _RUN):
+        names = result.names.take(positions[first : first + _RUN]).to_pylist()
+        for name in names:
+            if end.decode() in name or "\r" in name:
+                raise StoreError(
+                    f"the name {shown(name)} holds what ends a line, so that a list would tell it as two; use --to json"
+                )
+        file.write(b"".join(name.encode() + end for name in names))
+
+
+def _write_csv(parts: Iterator[pa.Table], file: io.RawIOBase) -> None:
     import pyarrow as pa
     from pyarrow import csv
 
@@ -94,7 +178,7 @@ def _write_csv(parts: Iterator[pa.Table], file: BinaryIO | FileWriter) -> None:
         file.write(buffer.getvalue())
 
 
-def _write_parquet(parts: Iterator[pa.Table], file: BinaryIO | FileWriter) -> None:
+def _write_parquet(parts: Iterator[pa.Table], file: io.RawIOBase) -> None:
     import pyarrow.parquet as pq
 
     first = next(parts)
@@ -104,7 +188,7 @@ def _write_parquet(parts: Iterator[pa.Table], file: BinaryIO | FileWriter) -> No
             writer.write_table(part)
 
 
-def _write_json(parts: Iterator[pa.Table], file: BinaryIO | FileWriter) -> None:
+def _write_json(parts: Iterator[pa.Table], file: io.RawIOBase) -> None:
     between = "[\n"
     for part in parts:
         for row in part.to_pylist():

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from fernwood import seeds
 from fernwood.errors import ParameterError
 from fernwood.estimator import TableEstimator, class_labels, fit_store, n_threads, new_table
+from fernwood.kept.structures import check_classes, check_numbers, put_coding, put_ferns, taken_coding, taken_ferns
 from fernwood.kernels.ferns import Trunks
 from fernwood.kernels.ready import ensure_compiled
 from fernwood.learner.ferns import (
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from fernwood.kept.archive import Archive
     from fernwood.kernels.ferns import Tally
     from fernwood.learner.ferns import FernRows
     from fernwood.store.base import Store
@@ -112,6 +114,9 @@ class RandomFernsClassifier(ClassifierMixin, TableEstimator):  # type: ignore[mi
     >>> bool(ferns.score(X[1::2], y[1::2]) > 0.9), ferns.oob_error_ < 0.1
     (True, True)
     """
+
+    _maybe = ("feature_importances_", "shadow_importances_")
+    _plain = ("classes_", "columns_", "oob_error_", "oob_scores_", *_maybe)
 
     def __init__(
         self,
@@ -213,6 +218,15 @@ class RandomFernsClassifier(ClassifierMixin, TableEstimator):  # type: ignore[mi
             self.feature_importances_, self.shadow_importances_ = np.zeros((2, store.n_columns))
             self.feature_importances_[ids] = tally.importance / times
             self.shadow_importances_[ids] = tally.shadow / times
+
+    def _put(self, archive: Archive) -> None:
+        put_ferns(archive, self.ferns_)
+        put_coding(archive, self._coding)
+
+    def _take(self, archive: Archive) -> None:
+        check_numbers(self.columns_, np.int64, None)
+        self._coding = taken_coding(archive, len(self.columns_))
+        self.ferns_ = taken_ferns(archive, len(self.columns_), check_classes(self.classes_))
 
     def _mean_scores(self, X: Any) -> NDArray[np.float64]:  # noqa: N803
         check_is_fitted(self)

@@ -20,6 +20,7 @@ from fernwood import seeds
 from fernwood.budget import parse_size
 from fernwood.errors import FernwoodWarning, ParameterError
 from fernwood.estimator import TableEstimator, class_labels, fit_store, n_threads, new_table
+from fernwood.kept.structures import check_classes, check_numbers, put_coding, put_trees, taken_coding, taken_trees
 from fernwood.learner.many import vote
 from fernwood.learner.settings import one_of
 from fernwood.learner.target import store_target
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from fernwood.kept.archive import Archive
     from fernwood.learner.trees import Tree
     from fernwood.search.selecting import Prepared
     from fernwood.search.subspace import Draw
@@ -42,6 +44,9 @@ if TYPE_CHECKING:
     from fernwood.store.roles import Task
 
 __all__ = ["SubspaceForestClassifier", "SubspaceForestRegressor"]
+
+_PLAIN = ("columns_", "feature_importances_", "found_", "n_iter_")
+"""What of a fitted forest is plain, see `fernwood.kept`."""
 
 
 class _SubspaceForest(TableEstimator):
@@ -164,6 +169,20 @@ class _SubspaceForest(TableEstimator):
             self.trees_ = [tree._replace(entry_class=places[tree.entry_class]) for tree in self.trees_]
         self._coding = Coding.of(store, self.columns_)
 
+    def _put(self, archive: Archive) -> None:
+        put_trees(archive, self.trees_)
+        put_coding(archive, self._coding)
+
+    def _take(self, archive: Archive) -> None:
+        check_numbers(self.columns_, np.int64, None)
+        n_columns = len(self.columns_)
+        self._coding = taken_coding(archive, n_columns)
+        self.trees_ = taken_trees(archive, n_columns + 1, self._n_outputs())  # the last is the probe
+
+    @abstractmethod
+    def _n_outputs(self) -> int:
+        """How many numbers a leaf may tell."""
+
     def _vote(self, X: Any, n_outputs: int) -> NDArray[np.float64]:  # noqa: N803
         check_is_fitted(self)
         codes = self._coding.codes(new_table(self, X), n_blank=1)
@@ -279,6 +298,7 @@ class SubspaceForestClassifier(ClassifierMixin, _SubspaceForest):  # type: ignor
     """
 
     _task = "classification"
+    _plain = (*_PLAIN, "classes_")
 
     def __init__(
         self,
@@ -328,6 +348,9 @@ class SubspaceForestClassifier(ClassifierMixin, _SubspaceForest):  # type: ignor
     def _note_target(self, store: Store, y: Any) -> None:
         self.classes_ = class_labels(store, y)
 
+    def _n_outputs(self) -> int:
+        return check_classes(self.classes_)
+
     def predict_proba(self, X: Any) -> NDArray[np.float64]:  # noqa: N803
         """The mean share of every class in the leaves of a row, shape (rows, classes)."""
         check_is_fitted(self)
@@ -361,10 +384,14 @@ class SubspaceForestRegressor(RegressorMixin, _SubspaceForest):  # type: ignore[
     """
 
     _task = "regression"
+    _plain = (*_PLAIN, "_centre", "_unit")
 
     def _note_target(self, store: Store, y: Any) -> None:  # noqa: ARG002
         target = store_target(store)
         self._centre, self._unit = target.centre, target.unit
+
+    def _n_outputs(self) -> int:
+        return 1
 
     def predict(self, X: Any) -> NDArray[np.float64]:  # noqa: N803
         """The mean over trees of the target's mean in the leaf of every row, in the units of the target."""

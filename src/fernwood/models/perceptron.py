@@ -12,6 +12,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fernwood import seeds
 from fernwood.errors import ParameterError, TargetError
+from fernwood.kept.saving import Savable
+from fernwood.kept.structures import check_classes, check_numbers
 from fernwood.kernels.perceptron import train_perceptron
 
 if TYPE_CHECKING:
@@ -19,12 +21,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from fernwood.kept.archive import Archive
+
 __all__ = ["ThermalPerceptron"]
 
 _ORDER = 30  # the address of the order of rows below the seed
 
 
-class ThermalPerceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class ThermalPerceptron(ClassifierMixin, Savable, BaseEstimator):  # type: ignore[misc]
     """A linear threshold unit, trained by the thermal perceptron rule.
 
     Rows on the wrong side move the weights, those far from the threshold exponentially less, and all of them less as
@@ -70,6 +74,8 @@ class ThermalPerceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     >>> bool(model.score(X[1::2], y[1::2]) > 0.9)
     True
     """
+
+    _plain = ("classes_", "coef_", "intercept_", "n_iter_", "n_updates_")
 
     def __init__(
         self,
@@ -135,6 +141,12 @@ class ThermalPerceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 "give a lower one as coldest"
             )
         return 1 + math.floor(math.log(self.coldest / self.temperature) / math.log(self.decay))
+
+    def _take(self, archive: Archive) -> None:  # noqa: ARG002
+        n_classes = check_classes(self.classes_)
+        n_thresholds = 1 if n_classes == 2 else n_classes
+        check_numbers(self.coef_, np.float64, n_thresholds, self.n_features_in_)
+        check_numbers(self.intercept_, np.float64, n_thresholds)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:  # noqa: N803
         """The weighted sum of every row and class; of two classes one, above 0 where the second is likelier."""

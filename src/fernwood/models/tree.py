@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from fernwood import seeds
 from fernwood.errors import ParameterError
 from fernwood.estimator import TableEstimator, class_labels, fit_store, new_table
+from fernwood.kept.structures import check_classes, check_numbers, put_coding, put_trees, taken_coding, taken_trees
 from fernwood.kernels.ready import ensure_compiled
 from fernwood.learner.settings import TreeSettings
 from fernwood.learner.target import store_target
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from fernwood.kept.archive import Archive
     from fernwood.learner.subsets import Evaluation, SubsetErrors
     from fernwood.learner.target import TreeTarget
     from fernwood.learner.trees import Tree
@@ -84,6 +86,8 @@ class GainRatioTreeClassifier(ClassifierMixin, TableEstimator):  # type: ignore[
     True
     """
 
+    _plain = ("classes_", "columns_")
+
     def __init__(
         self,
         nominal: bool = False,
@@ -139,6 +143,16 @@ class GainRatioTreeClassifier(ClassifierMixin, TableEstimator):  # type: ignore[
         if self.nominal:
             kinds = np.where(Coding.of(store, ids).exact, np.uint8(Kind.CATEGORY), kinds)
         return _Soil(store, ids, store.read(ids), kinds, store_target(store), settings, seed)
+
+    def _put(self, archive: Archive) -> None:
+        put_trees(archive, [self.tree_])
+        put_coding(archive, self._coding)
+
+    def _take(self, archive: Archive) -> None:
+        check_numbers(self.columns_, np.int64, None)
+        n_columns = len(self.columns_)
+        self._coding = taken_coding(archive, n_columns)
+        self.tree_ = taken_trees(archive, n_columns + 1, check_classes(self.classes_))[0]
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:  # noqa: N803
         """The share of every class in the leaf of a row, shape (rows, classes)."""

@@ -90,7 +90,7 @@ def select_by_boruta(
     score, null = evidence.mean_importance(), loop.compared_with(state)
     comparison = compared(null.scores, score, verdicts.decision, n=null.n)
     if tested.p is None:
-        comparison = replace(comparison, threshold=None)  # hits decide, and not how important a column is
+        comparison = replace(comparison, threshold=None, best=True)  # hits decide, and not how important a column is
     result = result_of(
         store,
         ids,

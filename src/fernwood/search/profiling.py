@@ -167,7 +167,8 @@ def _distribution(codes: NDArray[np.uint8], scale: Scale, against: _Classes, tol
         kind="number",
         edges=edges.tolist(),
         categories=[],
-        rows=np.rint(counts[:, :n_codes].sum(axis=0) @ spread).astype(np.int64).tolist(),
+        # Whole rows in each bin, and none lost by rounding.
+        rows=np.diff(np.rint(np.cumsum(counts[:, :n_codes].sum(axis=0) @ spread)), prepend=0).astype(np.int64).tolist(),
         lines=against.shares(counts[:, :n_codes] @ spread),
         missing=int(often[MISSING]),
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tempfile
+import warnings
 from abc import abstractmethod
 from contextlib import ExitStack
 from dataclasses import replace
@@ -14,10 +16,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from fernwood import seeds
 from fernwood.budget import default_budget, parse_size, resident
-from fernwood.errors import ParameterError
+from fernwood.errors import FernwoodWarning, ParameterError
 from fernwood.estimator import TableEstimator, fit_store, n_threads
 from fernwood.run.directory import RunDirectory, RunManifest
 from fernwood.run.view import ProgressView
+from fernwood.saved import DECISIONS_NAME, INSIGHT_NAME, SUMMARY_NAME, load_result, save_result
 from fernwood.search.methods import select
 from fernwood.store.base import Store
 
@@ -28,12 +31,15 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from fernwood.kept.archive import Archive
     from fernwood.result import Result
     from fernwood.run.driving import SearchProgress
     from fernwood.search.methods import Settings
     from fernwood.store.roles import Task
 
 __all__ = ["SearchSelector"]
+
+_RESULT_FILES = (SUMMARY_NAME, DECISIONS_NAME, INSIGHT_NAME)
 
 
 class SearchSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
@@ -126,6 +132,23 @@ class SearchSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         if result.p is not None and result.q is not None:
             self.pvalues_, self.qvalues_ = result.p, result.q
         self.ranking_ = result.ranking
+
+    def _put(self, archive: Archive) -> None:
+        with tempfile.TemporaryDirectory(prefix="fernwood-") as folder:
+            save_result(self.result_, Path(folder))
+            for name in _RESULT_FILES:
+                archive.members[name] = (Path(folder) / name).read_bytes()
+
+    def _take(self, archive: Archive) -> None:
+        with tempfile.TemporaryDirectory(prefix="fernwood-") as folder:
+            for name in _RESULT_FILES:
+                (Path(folder) / name).write_bytes(archive.members[name])
+            result = load_result(Path(folder))
+        if len(result.draws) != self.n_features_in_:
+            raise ValueError("a result about other columns")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FernwoodWarning)  # said when it was fitted
+            self._keep(result)
 
     def transform(self, X: Any) -> Any:  # noqa: N803
         """The selected columns of a table, in the form that `set_output` asks for."""

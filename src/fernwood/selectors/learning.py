@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from sklearn.utils import Tags
 
+    from fernwood.kept.archive import Archive
     from fernwood.learner.subsets import Evaluation
     from fernwood.search.elimination import EliminationSettings
     from fernwood.search.filter import FilterSettings
@@ -62,6 +63,8 @@ class LearnerSelector(SearchSelector):
         **params
             More, which scikit-learn's metadata routing hands to the estimator, the score and the splitter.
         """
+        if self.estimator is None:
+            raise ParameterError("estimator is None; give the learner, which a file does not keep (set_params)")
         if isinstance(self.estimator, str):
             raise ParameterError(
                 f"estimator is {shown(self.estimator)}; names are for the command line: give the estimator itself"
@@ -113,9 +116,24 @@ class LearnerSelector(SearchSelector):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        own = get_tags(self.estimator).input_tags
-        tags.input_tags.sparse, tags.input_tags.allow_nan = own.sparse, own.allow_nan
+        tags.input_tags.sparse, tags.input_tags.allow_nan = self._takes()
         return tags
+
+    def _takes(self) -> tuple[bool, bool]:
+        """Whether the learner takes sparse tables, and missing values; one that was not saved left that behind."""
+        if self.estimator is None and hasattr(self, "_takes_"):
+            return self._takes_
+        own = get_tags(self.estimator).input_tags
+        return own.sparse, own.allow_nan
+
+    def _put(self, archive: Archive) -> None:
+        super()._put(archive)
+        archive.entries["takes"] = list(self._takes())
+
+    def _take(self, archive: Archive) -> None:
+        sparse, missing = archive.entries["takes"]
+        self._takes_ = bool(sparse), bool(missing)
+        super()._take(archive)
 
 
 def _task_of(estimator: Any) -> Task | None:

@@ -16,6 +16,7 @@ from fernwood.sources.arrow import arrow_band, first_line
 from fernwood.sources.base import Band, Kind, Progress, Reader, Source, Workspace
 from fernwood.sources.names import NumberedNames
 from fernwood.sources.scratch import RowBlocks, turned
+from fernwood.sources.typed import typed_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -161,7 +162,7 @@ class NpySource(Source):
                     workspace.progress(Progress("turning rows", first, layout.n_rows, "rows"))
                     rows = reader.rows(first, min(first + height, layout.n_rows))
                     blocks.append(rows[:, as_slice(columns)])
-                yield _TurnedReader(blocks, Kind.BOOLEAN if layout.dtype.kind == "b" else Kind.NUMBER)
+                yield _TurnedReader(blocks, layout.dtype)
             finally:
                 blocks.close()
 
@@ -223,6 +224,9 @@ class _NpyReader(Reader):
             self._buffer = np.empty(n_bytes, np.uint8)
         return self._buffer[:n_bytes].view(self._layout.dtype).reshape(shape)
 
+    def columns(self, start: int, stop: int) -> list[pa.Array | pa.ChunkedArray]:
+        return typed_columns(self.band(start, stop), self._layout.dtype)
+
     def rows(self, first: int, last: int) -> NDArray[np.generic]:
         """Whole rows, of a file in row order; good until the next call."""
         layout = self._layout
@@ -233,9 +237,9 @@ class _NpyReader(Reader):
 
 
 class _TurnedReader(Reader):
-    def __init__(self, blocks: RowBlocks, kind: Kind) -> None:
+    def __init__(self, blocks: RowBlocks, dtype: np.dtype[np.generic]) -> None:
         self._blocks = blocks
-        self._kind = kind
+        self._dtype = dtype
         self.n_rows = blocks.n_rows
         self.caches = blocks.held
 
@@ -243,7 +247,11 @@ class _TurnedReader(Reader):
         return self.n_rows * 8  # the part of a band that one block gives, at most
 
     def band(self, start: int, stop: int) -> Band:
-        return Band.of_numbers(self._blocks.columns(start, stop), self._kind)
+        kind = Kind.BOOLEAN if self._dtype.kind == "b" else Kind.NUMBER
+        return Band.of_numbers(self._blocks.columns(start, stop), kind)
+
+    def columns(self, start: int, stop: int) -> list[pa.Array | pa.ChunkedArray]:
+        return typed_columns(self.band(start, stop), self._dtype)
 
 
 def _close_runs(wanted: NDArray[np.int64]) -> list[NDArray[np.int64]]:

@@ -92,6 +92,12 @@ class Reader(ABC):
     def band(self, start: int, stop: int) -> Band:
         """The wanted columns from `start` to before `stop`."""
 
+    def columns(self, start: int, stop: int) -> list[pa.Array | pa.ChunkedArray]:
+        """The same as Arrow arrays, of the types that they have in the source as far as these are known."""
+        from fernwood.sources.typed import typed_columns
+
+        return typed_columns(self.band(start, stop))
+
 
 class Source(ABC):
     """A table to read columns from."""

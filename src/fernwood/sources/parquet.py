@@ -204,9 +204,15 @@ class _ColumnarReader(Reader):
     def overhead(self) -> int:
         return self.n_rows * 24 + 2 * self._text_bytes
 
-    def band(self, start: int, stop: int) -> Band:
+    def columns(self, start: int, stop: int) -> list[pa.Array | pa.ChunkedArray]:
+        return list(self._table(start, stop).columns)
+
+    def _table(self, start: int, stop: int) -> pa.Table:
         positions = self._columns[start:stop]
-        table = self._side_by_side(positions) if self._by_columns else self._stacked(positions)
+        return self._side_by_side(positions) if self._by_columns else self._stacked(positions)
+
+    def band(self, start: int, stop: int) -> Band:
+        table = self._table(start, stop)
         try:
             return arrow_band(zip(table.column_names, table.columns, strict=True), self.n_rows)
         finally:

@@ -8,7 +8,7 @@ ten times our time, and a line must fit its block; see decision 0002.
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -34,7 +34,7 @@ from fernwood.sources.names import ListedNames, Names, NumberedNames, match_name
 from fernwood.sources.scratch import ColumnBlocks, RowBlocks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -70,6 +70,10 @@ class TextSource(Source):
             self.names = ListedNames(self._header())
         else:
             self.names = NumberedNames(self.n_cells_a_line)
+
+    def take_as_categories(self, names: Sequence[str]) -> None:
+        """Read these columns as categories, also where all their cells look like numbers."""
+        self._form = replace(self._form, categorical=(*self._form.categorical, *names))
 
     @contextmanager
     def _feed(self) -> Iterator[TextFeed]:

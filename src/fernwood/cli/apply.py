@@ -1,0 +1,96 @@
+"""``fernwood apply``: the columns that a run selected, taken from another table."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from fernwood.cli import app
+from fernwood.cli.within import inside_budget
+from fernwood.errors import ParameterError, printable
+
+if TYPE_CHECKING:
+    from fernwood.reduced import Applied
+
+_CHOSEN = Literal["selected", "confirmed", "tentative"]
+_SHOWN_WARNINGS = 20
+_TEXT = "How a text table is written"
+
+
+@app.command("apply")
+def apply_command(
+    run: Annotated[Path, typer.Argument(help="The directory of a run.")],
+    table: Annotated[Path, typer.Argument(help="A table as for `fernwood ingest`, or a store; no target is needed.")],
+    output: Annotated[
+        Path | None, typer.Option(help="A file to write, .csv, .parquet or .feather; else CSV to standard output.")
+    ] = None,
+    only: Annotated[
+        _CHOSEN, typer.Option(help="The columns selected (the few of a minimal run), confirmed, or tentative.")
+    ] = "selected",
+    memory: Annotated[
+        str, typer.Option(help="The most memory the process may take, such as 512MB; by default half of what is free.")
+    ] = "",
+    store: Annotated[Path | None, typer.Option(help="Where the run's store is now, if it was moved.")] = None,
+    transposed: Annotated[bool, typer.Option("--transposed", help="Features in rows.", rich_help_panel=_TEXT)] = False,
+    delimiter: Annotated[
+        str, typer.Option(help="The character between cells ('tab' for a tab).", rich_help_panel=_TEXT)
+    ] = "",
+    header: Annotated[
+        bool | None, typer.Option(help="Whether line 1 holds names; told from it.", rich_help_panel=_TEXT)
+    ] = None,
+    decimal: Annotated[str, typer.Option(help="The decimal sign.", rich_help_panel=_TEXT)] = ".",
+    missing: Annotated[
+        list[str] | None, typer.Option(help="A word for missing values; repeat it.", rich_help_panel=_TEXT)
+    ] = None,
+    clean_names: Annotated[
+        bool, typer.Option("--clean-names", help="Mend bad names as `fernwood ingest --clean-names` does.")
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Say what was written, and what is unlike, as JSON.")] = False,
+) -> None:
+    """Take the columns that a run selected from another table, with their exact values, and check them.
+
+    Columns come in the order of the run's table, rows in that of the new one, and columns that were not selected are
+    never kept. Missing columns are refused; another kind of values, new categories, values far outside the range of
+    the run and many more missing values are warned of.
+
+    Example: fernwood apply genes.run new_patients.csv --output new_genes.parquet
+    """
+    from fernwood.reduced import StandardOutput, TableFile, apply_run
+    from fernwood.sources.text_format import MISSING_WORDS, TextFormat
+
+    if as_json and output is None:
+        raise ParameterError("--json says what was written, and standard output has the table; give --output FILE")
+    out = StandardOutput() if output is None else TableFile(output, force=force)
+    form = TextFormat(
+        {"tab": "\t", "space": " "}.get(delimiter, delimiter) or None,
+        header,
+        decimal,
+        MISSING_WORDS if missing is None else tuple(missing),
+        transposed,
+    )
+    with inside_budget(memory, quiet=quiet or as_json) as (room, view):
+        applied = apply_run(
+            run, table, out, only=only, memory=room, form=form, store=store, clean_names=clean_names, progress=view
+        )
+    if as_json:
+        typer.echo(json.dumps({**applied.to_json(), "output": str(output)}, indent=1))
+    elif not quiet:
+        _show(applied, output)
+
+
+def _show(applied: Applied, output: Path | None) -> None:
+    """What deserves a look, and what was written, on standard error: the other one may hold the table."""
+    for said in applied.warnings[:_SHOWN_WARNINGS]:
+        sys.stderr.write(f"warning: {printable(said)}\n")
+    more = len(applied.warnings) - _SHOWN_WARNINGS
+    if more > 0:
+        sys.stderr.write(f"warning: and {more:,} more; --json lists them all\n")
+    if output is not None:
+        columns = f"{len(applied.columns):,} column{'' if len(applied.columns) == 1 else 's'}"
+        sys.stderr.write(f"{printable(str(output))}: {applied.n_rows:,} rows, {columns}\n")

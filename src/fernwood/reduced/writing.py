@@ -1,0 +1,192 @@
+"""Tables on their way out: record batches to CSV, Parquet or Feather, in a file that appears whole or not at all."""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import sys
+import tempfile
+from abc import ABC, abstractmethod
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+import pyarrow as pa
+import pyarrow.ipc
+import pyarrow.parquet as pq
+from pyarrow import csv
+
+from fernwood.errors import ParameterError, StoreError, shown
+from fernwood.files import replaced_file
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from contextlib import AbstractContextManager
+
+    class _Writer(Protocol):
+        def write_batch(self, batch: pa.RecordBatch) -> None: ...
+
+        def close(self) -> None: ...
+
+
+__all__ = ["Descriptor", "Output", "StandardOutput", "TableFile", "new_file", "said_of_disk"]
+
+_FORMS = {".csv": "csv", ".parquet": "parquet", ".pq": "parquet", ".feather": "feather", ".arrow": "feather"}
+
+
+class Output(ABC):
+    """Somewhere to write a table to.
+
+    Attributes
+    ----------
+    title : what to call it in a sentence
+    form : "csv", "parquet" or "feather"
+    """
+
+    title: str
+    form: str
+
+    @abstractmethod
+    def writing(self, schema: pa.Schema) -> AbstractContextManager[_Writer]:
+        """A writer of batches; what it wrote counts when the block ends well."""
+
+    @abstractmethod
+    def scratch(self) -> AbstractContextManager[Path]:
+        """A directory for what does not fit into memory, which goes with the block."""
+
+
+class TableFile(Output):
+    """A file for a table, in the form that its name says; it appears whole or not at all.
+
+    Parameters
+    ----------
+    path
+        A name that ends in .csv, .parquet or .feather.
+    force
+        Whether a file that is there gives way.
+    """
+
+    def __init__(self, path: Path, *, force: bool = False) -> None:
+        suffix = path.suffix.lower()
+        if suffix not in _FORMS:
+            raise ParameterError(
+                f"the name {shown(path.name)} does not say what to write; let it end in .csv, .parquet or .feather"
+            )
+        check_new(path, force=force)
+        self.path, self.title, self.form = path, shown(path), _FORMS[suffix]
+
+    @contextmanager
+    def writing(self, schema: pa.Schema) -> Iterator[_Writer]:
+        """A writer of batches; the file takes its name when the block ends well."""
+        with replaced_file(self.path) as file, _table_writer(self.form, file, schema) as writer:
+            yield writer
+
+    @contextmanager
+    def scratch(self) -> Iterator[Path]:
+        """A hidden directory beside the file."""
+        with tempfile.TemporaryDirectory(prefix=".fernwood-", dir=self.path.parent) as name:
+            yield Path(name)
+
+
+class StandardOutput(Output):
+    """Standard output, as lines of comma-separated text."""
+
+    title, form = "standard output", "csv"
+
+    @contextmanager
+    def writing(self, schema: pa.Schema) -> Iterator[_Writer]:
+        """A writer of batches; they are out at once."""
+        with _table_writer(self.form, Descriptor(sys.stdout.fileno()), schema) as writer:
+            yield writer
+
+    @contextmanager
+    def scratch(self) -> Iterator[Path]:
+        """A directory where the system has such."""
+        with tempfile.TemporaryDirectory(prefix="fernwood-") as name:
+            yield Path(name)
+
+
+@contextmanager
+def _table_writer(form: str, file: io.RawIOBase, schema: pa.Schema) -> Iterator[_Writer]:
+    """A writer of batches to an open file; what is in it when the block fails is of no use."""
+    sink = pa.PythonFile(file, "w")
+    writer: _Writer
+    if form == "csv":
+        writer = _CsvWriter(file, schema)
+    elif form == "parquet":
+        writer = pq.ParquetWriter(sink, schema, compression="zstd")
+    else:
+        writer = pa.ipc.new_file(sink, schema)
+    yield writer
+    writer.close()
+
+
+class _CsvWriter:
+    """Lines of text; each batch is made in memory first, so that Arrow never sees a file that fails."""
+
+    def __init__(self, file: io.RawIOBase, schema: pa.Schema) -> None:
+        self._file = file
+        self._write(pa.Table.from_batches([], schema), header=True)
+
+    def write_batch(self, batch: pa.RecordBatch) -> None:
+        self._write(pa.Table.from_batches([batch]), header=False)
+
+    def _write(self, table: pa.Table, *, header: bool) -> None:
+        text = io.BytesIO()
+        csv.write_csv(table, text, csv.WriteOptions(include_header=header))
+        self._file.write(text.getbuffer())
+
+    def close(self) -> None:
+        pass
+
+
+class Descriptor(io.RawIOBase):
+    """An open file of the system, such as standard output, without a buffer that would fail after the end."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self._number = number
+
+    def writable(self) -> bool:
+        """Yes: it is for writing."""
+        return True
+
+    def write(self, data: object) -> int:
+        """Write all of `data`, any contiguous bytes."""
+        view = memoryview(data).cast("B")  # type: ignore[arg-type]
+        done = 0
+        while done < len(view):
+            done += os.write(self._number, view[done:])
+        return done
+
+
+def check_new(path: Path, *, force: bool) -> None:
+    """Refuse a name that cannot be written under, before any work is done."""
+    if path.is_dir():
+        raise StoreError(f"{shown(path)} is a directory; give the name of a file")
+    if path.exists() and not force:
+        raise StoreError(f"{shown(path)} exists; choose another name or replace it with --force")
+    if not path.parent.is_dir():
+        raise StoreError(f"there is no directory {shown(path.parent)} to write into; make it first")
+
+
+@contextmanager
+def new_file(path: Path, *, force: bool) -> Iterator[io.RawIOBase]:
+    """A file to write that appears whole or not at all; what the disk says is one sentence."""
+    check_new(path, force=force)
+    with said_of_disk(shown(path)), replaced_file(path) as file:
+        yield file
+
+
+@contextmanager
+def said_of_disk(what: str) -> Iterator[None]:
+    """Turn what the system says of a file, or of standard output, into one sentence."""
+    try:
+        yield
+    except OSError as error:
+        if isinstance(error, StoreError | BrokenPipeError) or error.errno is None:
+            raise
+        full = error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+        way_out = "free some space, or write elsewhere" if full else "choose another place"
+        raise StoreError(f"{what} cannot be written: {os.strerror(error.errno)}; {way_out}") from error

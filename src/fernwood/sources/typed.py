@@ -1,0 +1,55 @@
+"""Bands as Arrow arrays: numbers, booleans, dates and words again, so that columns can leave as what they came as."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from fernwood.sources.base import Kind
+
+if TYPE_CHECKING:
+    from fernwood.sources.base import Band
+
+__all__ = ["decoded", "typed_columns"]
+
+
+def typed_columns(band: Band, dtype: np.dtype[np.generic] | None = None) -> list[pa.Array]:
+    """The columns of a band, missing values being null.
+
+    Parameters
+    ----------
+    band
+    dtype
+        The type that all numbers of the source have; without it they are floating-point numbers.
+
+    Examples
+    --------
+    >>> from fernwood.sources.base import Band
+    >>> typed_columns(Band.of_numbers(np.array([[1.0, np.nan]])), np.dtype(np.int8))[0].type
+    DataType(int8)
+    """
+    return [_typed(band, place, dtype) for place in range(len(band.values))]
+
+
+def _typed(band: Band, place: int, dtype: np.dtype[np.generic] | None) -> pa.Array:
+    values = band.values[place]
+    missing = np.isnan(values)
+    filled = np.where(missing, 0, values) if missing.any() else values
+    kind = Kind(band.kinds[place])
+    if kind == Kind.CATEGORY:
+        return pa.DictionaryArray.from_arrays(pa.array(filled.astype(np.int32), mask=missing), band.labels[place])
+    if kind == Kind.BOOLEAN:
+        return pa.array(filled == 1, mask=missing)
+    if kind == Kind.DATE:
+        microseconds = (filled * 1e6).round().astype(np.int64)
+        return pa.array(microseconds, mask=missing).cast(pa.timestamp("us"))
+    # Arrow takes numbers in the machine's own order of bytes only.
+    return pa.array(filled if dtype is None else filled.astype(dtype.newbyteorder("=")), mask=missing)
+
+
+def decoded(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+    """A column without a dictionary: every row has its word."""
+    kind: pa.DataType = column.type
+    return column.cast(kind.value_type) if pa.types.is_dictionary(kind) else column
