@@ -197,7 +197,7 @@ def select_command(
 ) -> None:
     """Find the columns that matter.
 
-    Example: fernwood select genes.csv --target disease --memory 1GB --out genes.run
+    Example: fernwood select genes.csv --target disease --out genes.run
     """
     settings = settings_from(method, options := dict(locals()))
 
@@ -233,8 +233,10 @@ def select_command(
 
 def check_table_options(table: Path, options: Mapping[str, Any]) -> None:
     """Refuse options about a table that do not go with what is given: a store has them settled."""
+    from fernwood.sources import check_path
     from fernwood.store.manifest import is_store
 
+    check_path(table)  # what is not there has no target either
     if is_store(table):
         twice = [name for name in ("target", "task", "weights", "groups", "columns", "drop") if options[name]]
         if twice:
