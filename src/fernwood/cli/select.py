@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from fernwood.cli import app
+from fernwood.cli.completing import run_argument
 from fernwood.cli.ingest import ingest_table
 from fernwood.cli.options import command_of, settings_from
 from fernwood.cli.searching import SearchCommand
@@ -278,7 +279,7 @@ def table_as_store(table: Path, options: Mapping[str, Any], directory: Path, *, 
 
 @app.command("resume")
 def resume_command(
-    run: Annotated[Path, typer.Argument(help="The directory of a run.")],
+    run: Annotated[Path, run_argument()],
     store: Annotated[Path | None, typer.Option(help="Where the run's store is now, if it was moved.")] = None,
     estimator: Annotated[
         str, typer.Option(help="Of a run with --estimator module:Class, the same again: its code runs.")
