@@ -269,7 +269,11 @@ def test_plain_values_come_back(value: Any) -> None:
     assert np.isnan(unpack(pack(float("nan"), archive, "n"), archive))
 
 
-@pytest.mark.parametrize("value", [GaussianNB(), print, np.random.default_rng(0), object(), {1, 2}, [print]], ids=repr)
+@pytest.mark.parametrize(
+    "value",
+    [GaussianNB(), print, np.random.default_rng(0), object(), {1, 2}, [print]],
+    ids=lambda value: type(value).__name__,
+)
 def test_objects_are_no_plain_values(value: Any) -> None:
     with pytest.raises(NotPlainError, match="cannot hold"):
         pack(value, Archive(), "v")

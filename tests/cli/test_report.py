@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -74,7 +75,12 @@ def test_bad_input_is_one_sentence(run: Any, table: Path, tmp_path: Path) -> Non
     (tmp_path / "folder").mkdir()
     device = run("report", "r", "--output", "folder", "--force")
     assert device.code == 2
-    assert "'folder' cannot be written: there is something of that name that is no file" in device.err
+    assert device.err == "fernwood: 'folder' is a directory; give the name of a file\n"
+    os.mkfifo(tmp_path / "pipe")
+    pipe = run("report", "r", "--output", "pipe", "--force")
+    assert pipe.code == 2
+    assert "'pipe' cannot be written: there is something of that name that is no file" in pipe.err
+    assert (tmp_path / "pipe").is_fifo()
 
 
 def test_a_disk_that_is_full(run: Any, table: Path, tmp_path: Path) -> None:

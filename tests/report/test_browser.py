@@ -151,6 +151,24 @@ def test_the_table_filters_and_copies(watched: Watched, pages: dict[str, Path]) 
     assert watched.faults == []
 
 
+@pytest.mark.parametrize("name", ["small", "wide"])
+def test_tables_of_searches_sort_and_filter(watched: Watched, pages: dict[str, Path], name: str) -> None:
+    page = watched.open(pages[name])
+    ranked = names_in(page)
+    assert len(ranked) >= 2
+    for heading in ("q", "q", "column"):
+        page.get_by_role("button", name=heading, exact=True).click()
+        assert sorted(names_in(page)) == sorted(ranked)
+    last = names_in(page)[-1]
+    page.get_by_label("Filter").fill(last)
+    assert last in names_in(page)
+    assert len(names_in(page)) < len(ranked)
+    page.get_by_label("Filter").fill("")
+    page.locator("#theme").click()
+    assert page.locator("html").get_attribute("data-theme") == "dark"
+    assert watched.faults == []
+
+
 def test_the_command_is_copied(watched: Watched, pages: dict[str, Path]) -> None:
     page = watched.open(pages["small"])
     page.get_by_role("button", name="Copy", exact=True).click()

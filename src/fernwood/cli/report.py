@@ -11,7 +11,7 @@ import typer
 from fernwood.cli import app
 from fernwood.cli.completing import run_argument
 from fernwood.cli.lean import keep_pandas_out
-from fernwood.errors import StoreError, printable, shown
+from fernwood.errors import printable
 
 if TYPE_CHECKING:
     from fernwood.result import Result
@@ -34,14 +34,13 @@ def report_command(
 
     Example: fernwood report genes.run --output genes.html
     """
+    from fernwood.reduced.writing import check_new
     from fernwood.run.course import course_of
     from fernwood.saved import load_result
 
     keep_pandas_out()
-    if output is not None and output.exists() and not force:
-        raise StoreError(f"{shown(output)} exists; choose another name or replace it with --force")
-    if output is not None and not output.parent.is_dir():
-        raise StoreError(f"there is no directory {shown(output.parent)} to write into; make it first")
+    if output is not None:
+        check_new(output, force=force)
     result = load_result(run)
     path = write_report(replace(result, course=course_of(run)), output or run / REPORT_NAME)
     if not quiet:

@@ -156,11 +156,14 @@ def memory_chart(course: Course) -> Markup | None:
     return chart.done()
 
 
-def work_chart(course: Course, unit: str) -> Markup | None:
-    """Work done over time, in each of the stages of a run; None where nobody looked."""
+def work_chart(course: Course, unit: str, most: int) -> Markup | None:
+    """Work done over time, in the longest of the stages of a run; None where nobody looked.
+
+    A search that ends before all that was planned counts as done in the end; `most` is what it really did.
+    """
     stages = list(dict.fromkeys(sample.stage for sample in course.samples))
     longest = max(stages, key=lambda stage: sum(sample.stage == stage for sample in course.samples), default="")
-    samples = [sample for sample in course.samples if sample.stage == longest]
+    samples = [s._replace(done=min(s.done, most)) for s in course.samples if s.stage == longest]
     if len(samples) < 2 or samples[-1].done == samples[0].done:
         return None
     rate = (samples[-1].done - samples[0].done) / max(samples[-1].seconds - samples[0].seconds, 1e-9)

@@ -91,6 +91,7 @@ def _content(result: Result) -> dict[str, Any]:
     """Everything that the page shows."""
     course = result.course
     profiles = result.insight.profiles
+    n_done = (result.insight.history.done or [result.facts.n_draws])[-1]
     return {
         "facts": result.facts,
         "headline": words.headline(result),
@@ -105,7 +106,7 @@ def _content(result: Result) -> dict[str, Any]:
         "comparison": result.insight.comparison,
         "found_chart": charts.found_chart(result),
         "history": result.insight.history,
-        "n_done": (result.insight.history.done or [result.facts.n_draws])[-1],
+        "n_done": n_done,
         "coverage_chart": charts.coverage_chart(result),
         "coverage": coverage_of(result),
         "shapes": [
@@ -123,7 +124,7 @@ def _content(result: Result) -> dict[str, Any]:
         "partners": partner_chart(result),
         "course": course,
         "memory_chart": None if course is None else charts.memory_chart(course),
-        "work_chart": None if course is None else charts.work_chart(course, result.facts.unit),
+        "work_chart": None if course is None else charts.work_chart(course, result.facts.unit, n_done),
         "parameters": {name: json.dumps(value) for name, value in result.facts.parameters.items()},
         "call": "" if course is None else readable(course.call),
     }
