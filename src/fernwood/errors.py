@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 __all__ = [
     "BudgetError",
     "FernwoodError",
@@ -11,11 +16,14 @@ __all__ = [
     "SourceError",
     "StoreError",
     "TargetError",
+    "closest",
+    "nearest",
     "printable",
     "shown",
 ]
 
 _SHOWN_LENGTH = 60
+_ALIKE = 0.7
 
 
 class FernwoodError(Exception):
@@ -68,6 +76,37 @@ def shown(value: object) -> str:
     if len(text) > _SHOWN_LENGTH:
         text = text[: _SHOWN_LENGTH - 1] + "…"
     return f"'{printable(text)}'"
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """A hint for a sentence about a name that is not there: `; did you mean …?`, or nothing.
+
+    Examples
+    --------
+    >>> nearest("Heigth", ["weight", "height"])
+    "; did you mean 'height'?"
+    >>> nearest("colour", ["weight", "height"])
+    ''
+    """
+    close = closest(name, known)
+    return f"; did you mean {shown(close)}?" if close else ""
+
+
+def closest(name: str, known: Iterable[str]) -> str:
+    """Of known names, the one that is most like a name, but for small and capital letters; empty where none is.
+
+    Examples
+    --------
+    >>> closest("Heigth", ["weight", "height"])
+    'height'
+    """
+    import difflib
+
+    folded: dict[str, str] = {}
+    for candidate in known:
+        folded.setdefault(candidate.casefold(), candidate)
+    close = difflib.get_close_matches(name.casefold(), folded, 1, _ALIKE)
+    return folded[close[0]] if close else ""
 
 
 def printable(text: str) -> str:

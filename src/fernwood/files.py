@@ -13,18 +13,29 @@ import secrets
 import shutil
 import time
 from contextlib import contextmanager, suppress
+from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fernwood.errors import StoreError, shown
+from fernwood.errors import StoreError, closest, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
     from typing import Self
 
-__all__ = ["FileReader", "FileWriter", "OpenDirectory", "appearing_directory", "locked", "remove_tree", "replaced_file"]
+__all__ = [
+    "FileReader",
+    "FileWriter",
+    "OpenDirectory",
+    "appearing_directory",
+    "locked",
+    "nearest_path",
+    "remove_tree",
+    "replaced_file",
+]
 
 _BETWEEN_TRIES = 0.02
+_MOST_BESIDE = 5000
 
 
 class OpenDirectory:
@@ -214,6 +225,30 @@ def replaced_file(path: Path) -> Iterator[FileWriter]:
     finally:
         writer.discard()
         staging.unlink(missing_ok=True)
+
+
+def nearest_path(path: Path, holding: str = "") -> str:
+    """A hint for a sentence about a path that is not there: what lies beside it under a name much alike, or nothing.
+
+    With `holding`, only directories that have a file of this name count.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = (Path(folder) / "genes.csv").write_text("a")
+    ...     hint = nearest_path(Path(folder) / "gene.csv")
+    >>> hint.endswith("genes.csv'?")
+    True
+    """
+    beside: list[str] = []
+    with suppress(OSError, ValueError), os.scandir(path.parent) as entries:
+        names = [entry.name for entry in islice(entries, _MOST_BESIDE) if not entry.name.startswith(".")]
+        beside = [name for name in names if not holding or (path.parent / name / holding).is_file()]
+    # What is before the dot counts: endings are alike by themselves.
+    stem = closest(path.stem, sorted({Path(name).stem for name in beside}))
+    alike = sorted(name for name in beside if stem and Path(name).stem == stem)
+    return f"; did you mean {shown(path.parent / (closest(path.name, alike) or alike[0]))}?" if alike else ""
 
 
 @contextmanager

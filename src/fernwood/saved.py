@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from fernwood.errors import StoreError, shown
-from fernwood.files import replaced_file
+from fernwood.files import nearest_path, replaced_file
 from fernwood.insight import Insight
 from fernwood.relations import Minimal, Relations
 from fernwood.relevance.decision import Decision, Verdicts
@@ -50,6 +50,9 @@ def load_result(directory: Path) -> Result:
     """The result that `save_result` wrote; one of before there were insights has none."""
     where = shown(directory.name)
     summary_path, table_path = directory / SUMMARY_NAME, directory / DECISIONS_NAME
+    if not directory.exists():
+        hint = nearest_path(directory, SUMMARY_NAME) or "; make a run with `fernwood select --out`"
+        raise StoreError(f"{shown(directory)} is not there{hint}")
     if not summary_path.is_file() or not table_path.is_file():
         raise StoreError(f"{where} holds no result yet; let the run get on with `fernwood resume`")
     data = summary_path.read_bytes()

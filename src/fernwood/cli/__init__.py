@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import signal
 import sys
 from typing import Annotated, Any
 
 import typer
 
-from fernwood.errors import FernwoodError, printable
+from fernwood.errors import FernwoodError, closest, printable, shown
 from fernwood.run.stopping import Stopped, hear
 from fernwood.version import __version__
 
@@ -23,7 +24,6 @@ __all__ = ["app", "main"]
 app = typer.Typer(
     name="fernwood",
     help="Finds the columns that matter in tables far wider than memory.",
-    no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Start with: fernwood demo",
@@ -36,12 +36,17 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
+@app.callback(invoke_without_command=True)
 def _options(
+    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
-) -> None: ...
+) -> None:
+    if context.invoked_subcommand is None and not version:
+        from fernwood.cli.welcome import welcome
+
+        typer.echo(welcome())
 
 
 def _stop(number: int, _: Any) -> None:
@@ -97,7 +102,33 @@ def _refuse_usage(error: Any) -> None:
     if not sentence or type(error).__name__ == "NoArgsIsHelpError":
         error.show()
         sys.exit(2)
-    _finish(f"{sentence[0].lower()}{sentence[1:]}; {command} --help shows what there is", 2)
+    help_ = f"; {command} --help shows what there is"
+    for pattern, what in _UNKNOWN:
+        if context is not None and (match := re.search(pattern, sentence)):
+            known = {name.lstrip("-"): name for name in _known(what, context, sentence[match.end() :])}
+            close = closest(match[1].lstrip("-"), known)
+            hint = close and f"; did you mean {shown(known[close])}?"
+            if what == "value":
+                _finish(f"{sentence[0].lower()}{sentence[1:].replace('Value error, ', '')}{hint or help_}", 2)
+            _finish(f"{command} has no {what} {shown(match[1])}{hint or help_}", 2)
+    _finish(f"{sentence[0].lower()}{sentence[1:]}{help_}", 2)
+
+
+_UNKNOWN = (
+    (r"^No such command '(.*?)'", "command"),
+    (r"^No such option:? '?(-[^\s']*)", "option"),
+    (r"'([^']*)' is not one of ", "value"),
+)
+"""What the library says of words that are not known, and what these are."""
+
+
+def _known(what: str, context: Any, rest: str) -> list[str]:
+    """The words that there are."""
+    if what == "command":
+        return list(context.command.list_commands(context))
+    if what == "option":
+        return [name for option in context.command.params for name in option.opts]
+    return re.findall("'(.*?)'", rest)
 
 
 def _finish(sentence: str, code: int) -> None:

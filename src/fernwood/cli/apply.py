@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from fernwood.cli import app
+from fernwood.cli.completing import run_argument
 from fernwood.cli.within import inside_budget
 from fernwood.errors import ParameterError, printable
 
@@ -23,7 +24,7 @@ _TEXT = "How a text table is written"
 
 @app.command("apply")
 def apply_command(
-    run: Annotated[Path, typer.Argument(help="The directory of a run.")],
+    run: Annotated[Path, run_argument()],
     table: Annotated[Path, typer.Argument(help="A table as for `fernwood ingest`, or a store; no target is needed.")],
     output: Annotated[
         Path | None, typer.Option(help="A file to write, .csv, .parquet or .feather; else CSV to standard output.")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fernwood.cli import app
+from fernwood.cli.completing import run_argument
 from fernwood.cli.lean import keep_pandas_out
 from fernwood.errors import ParameterError, printable
 
@@ -23,7 +24,10 @@ _LONGEST = 200
 
 @app.command("compare")
 def compare_command(
-    runs: Annotated[list[Path], typer.Argument(help="Directories of two runs, or of more to see how stable they are.")],
+    runs: Annotated[
+        list[Path],
+        run_argument("Directories of two runs, or of more to see how stable they are."),
+    ],
     limit: Annotated[int, typer.Option(help="The most columns to show of a kind; 0 is all.")] = 20,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead, with all columns.")] = False,
 ) -> None:

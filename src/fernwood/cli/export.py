@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from fernwood.cli import app
+from fernwood.cli.completing import run_argument
 from fernwood.cli.lean import keep_pandas_out
 from fernwood.cli.within import inside_budget
 from fernwood.errors import ParameterError, StoreError, printable, shown
@@ -32,7 +33,7 @@ _RUN = 65_536
 
 @app.command("export")
 def export_command(
-    run: Annotated[Path, typer.Argument(help="The directory of a run.")],
+    run: Annotated[Path, run_argument()],
     to: Annotated[
         _FORMATS | None, typer.Option(help="The form of the decisions; names: the columns selected, one a line.")
     ] = None,

@@ -10,6 +10,7 @@ import typer
 
 from fernwood.budget import shown_size
 from fernwood.cli import app
+from fernwood.cli.completing import store_argument
 from fernwood.errors import printable, shown
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ _MOST_CLASSES = 8
 
 @app.command("info")
 def info_command(
-    store: Annotated[Path, typer.Argument(help="A store, NAME.fern.")],
+    store: Annotated[Path, store_argument()],
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead.")] = False,
 ) -> None:
     """Say what a store holds.
@@ -41,7 +42,7 @@ def info_command(
 
 @app.command("verify")
 def verify_command(
-    store: Annotated[Path, typer.Argument(help="A store, NAME.fern.")],
+    store: Annotated[Path, store_argument()],
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead.")] = False,
 ) -> None:

@@ -51,7 +51,7 @@ def ingest_command(
 ) -> None:
     """Turn a table into a column store.
 
-    Example: fernwood ingest genes.csv --target disease --out genes.fern --memory 512MB
+    Example: fernwood ingest genes.csv --target disease --out genes.fern
     """
     options: dict[str, object] = {
         "target": target,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fernwood.cli import app
+from fernwood.cli.completing import run_argument
 from fernwood.cli.lean import keep_pandas_out
 from fernwood.errors import printable
 
@@ -22,7 +23,7 @@ REPORT_NAME = "report.html"
 
 @app.command("report")
 def report_command(
-    run: Annotated[Path, typer.Argument(help="The directory of a run.")],
+    run: Annotated[Path, run_argument()],
     output: Annotated[Path | None, typer.Option(help="A file to write; by default report.html in the run.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a file of another name that is there.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print errors only.")] = False,

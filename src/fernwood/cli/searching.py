@@ -15,6 +15,7 @@ import typer
 from fernwood.budget import default_budget, parse_size, peak_resident, resident, shown_size
 from fernwood.cli.lean import keep_pandas_out, too_small
 from fernwood.cli.report import REPORT_NAME, write_report
+from fernwood.cli.showing import print_table
 from fernwood.errors import BudgetError, FernwoodWarning, LearnerError, ParameterError, StoreError, printable, shown
 from fernwood.run.stopping import Stopped
 from fernwood.run.view import ProgressView
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
 __all__ = ["SearchCommand"]
 
 _STOPPED_EARLY = 3
-_SHOWN_COLUMNS = 25
-_SHOWN_PARTNERS = 2
 _SLOW_SECONDS, _SLOW_SHARE = 1.0, 0.5
 """A disk is worth a word where threads waited for it for so long, and for such a share of their time."""
 
@@ -141,7 +140,7 @@ class SearchCommand:
 
         held = self._loaded(settings)
         started = time.perf_counter()
-        with ProgressView(quiet=self.silent) as view, warnings.catch_warnings(record=True) as notes:
+        with ProgressView(quiet=self.silent, memory=self.total) as view, warnings.catch_warnings(record=True) as notes:
             warnings.simplefilter("always", FernwoodWarning)
             with self._inside_budget(held):
                 selection = select(
@@ -174,7 +173,7 @@ class SearchCommand:
         if self.silent:
             return
         if len(result.confirmed) or len(result.tentative):
-            _print_table(result)
+            print_table(result)
         facts = result.facts
         n_confirmed, n_tentative = len(result.confirmed), len(result.tentative)
         typer.echo(
@@ -232,62 +231,11 @@ def _said_of_reading(reading: dict[str, Any]) -> str:
     )
 
 
-def _print_table(result: Result) -> None:
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
-    table.add_column("column", overflow="fold")
-    table.add_column("decision")
-    tested = result.p is not None
-    related = result.relations is not None
-    for heading in ("p", "q") if tested else _headings(result):
-        table.add_column(heading, justify="right")
-    if tested:
-        table.add_column("told")
-    if related:
-        table.add_column("more beside", overflow="fold")
-        table.add_column("same as", justify="right")
-    reduced = result.minimal is not None
-    if reduced:
-        table.add_column("suffices", overflow="fold")
-    chosen = result.order[: len(result.confirmed) + len(result.tentative)]
-    for row in result.to_table(chosen[:_SHOWN_COLUMNS]).to_pylist():
-        first = (Text(printable(row["column"])), row["decision"])
-        if tested:
-            told = row["reason"].split(",")[0].removeprefix("told ")
-            cells: list[str | Text] = [f"{row['p']:.1e}", f"{row['q']:.1e}", Text(told)]
-            if related:
-                beside = ", ".join(printable(name) for name in row["partners"][:_SHOWN_PARTNERS])
-                cells += [Text(beside), "" if row["group"] is None else f"group {row['group']}"]
-        else:
-            wins = [f"{100 * row['wins'] / max(row['draws'], 1):.1f} %"] if result.facts.against else []
-            cells = [f"{row['score']:.4f}", *wins, f"{row['draws']:,}"]
-        if reduced:
-            told_by = ", ".join(printable(name) for name in row["stand_ins"])
-            cells.append("kept" if row["minimal"] else Text(told_by and f"told by {told_by}"))
-        table.add_row(*first, *cells)
-    console = Console()
-    console.print(table)
-    if len(chosen) > _SHOWN_COLUMNS:
-        console.print(f"… and {len(chosen) - _SHOWN_COLUMNS:,} more")
-
-
 def _errors_of(elimination: dict[str, Any]) -> str:
     """The error with all columns, and that of the last selection."""
     trace = elimination["trace"]
     accepted = [error for error, taken in zip(trace["error"], trace["accepted"], strict=True) if taken]
     return f", error {accepted[0]:.4g} with all columns and {accepted[-1]:.4g} at the end" if accepted else ""
-
-
-def _headings(result: Result) -> list[str]:
-    if result.facts.method == "filter":
-        return ["gain ratio", "calls"]
-    against = [f"above the {result.facts.against}"] if result.facts.against else []
-    if result.facts.method == "elimination":
-        return ["error rose by", *against, "removals"]
-    return ["importance", *against, result.facts.unit]
 
 
 def _save(result: Result, directory: RunDirectory) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from fernwood.cli import app
+from fernwood.cli.completing import run_argument
 from fernwood.cli.ingest import ingest_table
 from fernwood.cli.options import command_of, settings_from
 from fernwood.cli.searching import SearchCommand
@@ -197,7 +198,7 @@ def select_command(
 ) -> None:
     """Find the columns that matter.
 
-    Example: fernwood select genes.csv --target disease --memory 1GB --out genes.run
+    Example: fernwood select genes.csv --target disease --out genes.run
     """
     settings = settings_from(method, options := dict(locals()))
 
@@ -233,8 +234,10 @@ def select_command(
 
 def check_table_options(table: Path, options: Mapping[str, Any]) -> None:
     """Refuse options about a table that do not go with what is given: a store has them settled."""
+    from fernwood.sources import check_path
     from fernwood.store.manifest import is_store
 
+    check_path(table)  # what is not there has no target either
     if is_store(table):
         twice = [name for name in ("target", "task", "weights", "groups", "columns", "drop") if options[name]]
         if twice:
@@ -276,7 +279,7 @@ def table_as_store(table: Path, options: Mapping[str, Any], directory: Path, *, 
 
 @app.command("resume")
 def resume_command(
-    run: Annotated[Path, typer.Argument(help="The directory of a run.")],
+    run: Annotated[Path, run_argument()],
     store: Annotated[Path | None, typer.Option(help="Where the run's store is now, if it was moved.")] = None,
     estimator: Annotated[
         str, typer.Option(help="Of a run with --estimator module:Class, the same again: its code runs.")

@@ -10,6 +10,7 @@ import typer
 
 from fernwood.budget import shown_size
 from fernwood.cli import app
+from fernwood.cli.completing import run_argument
 from fernwood.cli.lean import keep_pandas_out
 from fernwood.errors import printable, shown
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 @app.command("status")
 def status_command(
-    run: Annotated[Path, typer.Argument(help="The directory of a run.")],
+    run: Annotated[Path, run_argument()],
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead.")] = False,
 ) -> None:
     """Say how a run stands, while it works or after: nothing in it is touched.

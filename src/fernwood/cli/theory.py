@@ -55,7 +55,10 @@ def importance(
     as_json: Json = False,
     plot: Plot = None,
 ) -> None:
-    """Importances of an infinite forest on infinite data, in bits."""
+    """Importances of an infinite forest on infinite data, in bits.
+
+    Example: fernwood theory importance seven-segment -K 1 -K 7
+    """
     distribution = _distribution(example, target)
     series = {f"K = {k}": distribution.importances(k, max_depth, subspace) for k in max_features or [1]}
     if plot:
@@ -78,7 +81,10 @@ def decomposition(
     as_json: Json = False,
     plot: Plot = None,
 ) -> None:
-    """Importances at K = 1 by column, by degree and (with --json) by conditioning."""
+    """Importances at K = 1 by column, by degree and (with --json) by conditioning.
+
+    Example: fernwood theory decomposition seven-segment --plot parts.png
+    """
     parts = _distribution(example, target).decomposition(max_depth)
     if plot:
         from fernwood.theory.plots import draw_decomposition
@@ -98,7 +104,10 @@ def decomposition(
 
 @app.command()
 def relevance(example: Example, target: Target = None, as_json: Json = False) -> None:
-    """Relevance, degree and conditionings of every column, and the Markov boundaries."""
+    """Relevance, degree and conditionings of every column, and the Markov boundaries.
+
+    Example: fernwood theory relevance xor:3
+    """
     distribution = _distribution(example, target)
     labels = distribution.relevance()
     degrees = {name: distribution.degree(name) for name in labels}
@@ -131,7 +140,10 @@ def found(
     target: Target = None,
     as_json: Json = False,
 ) -> None:
-    """Columns that a search by random subspaces finds in the end."""
+    """Columns that a search by random subspaces finds in the end.
+
+    Example: fernwood theory found chain:3 -q 2
+    """
     answer = _distribution(example, target).found(max_features, alpha, q)
     if as_json:
         _print_json(answer._asdict())
@@ -150,7 +162,10 @@ def convergence(
     as_json: Json = False,
     plot: Plot = None,
 ) -> None:
-    """Expected iterations until all relevant columns are found; --plot draws Figure 1."""
+    """Expected iterations until all relevant columns are found; --plot draws Figure 1.
+
+    Example: fernwood theory convergence chaining -p 10000 -q 100 -r 3
+    """
     from fernwood.theory import expected_iterations
 
     shares = [_share(text) for text in alpha or ["0", "1"]]
@@ -176,7 +191,10 @@ def convergence(
 
 @app.command()
 def table1(as_json: Json = False) -> None:
-    """Table 1 of the paper, computed again; an entry the paper misprints is pointed out."""
+    """Table 1 of the paper, computed again; an entry the paper misprints is pointed out.
+
+    Example: fernwood theory table1
+    """
     from fernwood.theory import table1
 
     rows = table1()
@@ -216,7 +234,10 @@ def simulate(
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
-    """Simulated searches, for settings that mix columns of all kinds."""
+    """Simulated searches, for settings that mix columns of all kinds.
+
+    Example: fernwood theory simulate mixed -p 200 -q 20 -r 5
+    """
     from fernwood.theory import simulate
 
     course = simulate(
@@ -251,7 +272,10 @@ def iterations(
     chains: Annotated[bool, typer.Option(help="Whether conditionings can be found member by member.")] = True,
     as_json: Json = False,
 ) -> None:
-    """Iterations a search should make to find all relevant columns."""
+    """Iterations a search should make to find all relevant columns.
+
+    Example: fernwood theory iterations -p 10000 -q 100 -r 10
+    """
     from fernwood.theory import how_many_iterations
 
     needed = how_many_iterations(p, q, r, degree, _share(alpha), confidence, chains=chains)
@@ -269,7 +293,10 @@ def elimination(
     step: Annotated[int | None, typer.Option(help="Remove this many at a time instead of the best number.")] = None,
     as_json: Json = False,
 ) -> None:
-    """The cheapest schedule to remove irrelevant columns blindly."""
+    """The cheapest schedule to remove irrelevant columns blindly.
+
+    Example: fernwood theory elimination 100 10
+    """
     from fernwood.theory import elimination_schedule
 
     schedule = elimination_schedule(n, r, cost, step=step)
@@ -287,7 +314,10 @@ def bias(
     n: Annotated[int, typer.Argument(help="Rows of the sample.")],
     as_json: Json = False,
 ) -> None:
-    """Mutual information that a sample shows between independent columns, in bits."""
+    """Mutual information that a sample shows between independent columns, in bits.
+
+    Example: fernwood theory bias 10 2 1000
+    """
     from fernwood.theory import information_bias
 
     expected = information_bias(x_values, y_values, n)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from fernwood.errors import FernwoodWarning, ParameterError, StoreError, printable, shown
-from fernwood.files import appearing_directory, locked, replaced_file
+from fernwood.files import appearing_directory, locked, nearest_path, replaced_file
 from fernwood.run.events import EVENTS_NAME, EventLog, last_events
 from fernwood.sealed import digest, is_intact, seal
 from fernwood.version import __version__
@@ -174,9 +174,9 @@ class RunDirectory:
         where = shown(path.name)
         manifest_path = path / MANIFEST_NAME
         if not manifest_path.is_file():
-            raise StoreError(
-                f"{shown(path)} is no run: it has no {MANIFEST_NAME}; make one with `fernwood select --out`"
-            )
+            hint = nearest_path(path, MANIFEST_NAME) or "; make one with `fernwood select --out`"
+            what = f"is no run: it has no {MANIFEST_NAME}" if path.exists() else "is not there"
+            raise StoreError(f"{shown(path)} {what}{hint}")
         data = manifest_path.read_bytes()
         if not is_intact(data):
             raise StoreError(f"{MANIFEST_NAME} of {where} is damaged; start the run again")

@@ -22,6 +22,7 @@ from fernwood.run.directory import RunDirectory, RunManifest
 from fernwood.run.view import ProgressView
 from fernwood.saved import DECISIONS_NAME, INSIGHT_NAME, SUMMARY_NAME, load_result, save_result
 from fernwood.search.methods import select
+from fernwood.selectors.callbacks import AskedToStop, CallbackSupport, Tasks, both, with_callbacks
 from fernwood.store.base import Store
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ __all__ = ["SearchSelector"]
 _RESULT_FILES = (SUMMARY_NAME, DECISIONS_NAME, INSIGHT_NAME)
 
 
-class SearchSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
+class SearchSelector(CallbackSupport, SelectorMixin, TableEstimator):  # type: ignore[misc]
     """A selector that runs a search; subclasses have the parameters below, and say what their settings are."""
 
     task: Task | None
@@ -50,6 +51,7 @@ class SearchSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
     n_jobs: int | None
     random_state: int | np.random.Generator | np.random.RandomState | None
     progress: bool | Callable[[SearchProgress], None]
+    verbose: int
     run_dir: str | os.PathLike[str] | None
 
     @abstractmethod
@@ -72,6 +74,7 @@ class SearchSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         store = fit_store(self, X, y, sample_weight=sample_weight, groups=groups, task=self.task, memory=self.memory)
         return self._search(settings, seed, store, held=0 if store is X else store.n_bytes)
 
+    @with_callbacks
     def _search(
         self, settings: Settings, seed: int, store: Store, held: int, *, marks: dict[str, str] | None = None, **how: Any
     ) -> Self:
@@ -82,13 +85,13 @@ class SearchSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
         threads = n_threads(self.n_jobs)
         # What the table takes already is not available any more.
         budget = held + default_budget() if self.memory is None else parse_size(self.memory)
+        allowed, tasks = resident() - held + budget, Tasks.of(self)
         with ExitStack() as stack:
             directory = None
             if self.run_dir is not None:
                 parameters = {**settings.to_json(), **(marks or {})}
                 manifest = RunManifest.of(store, settings.method, parameters, seed, place="")
                 directory = RunDirectory.of_memory(Path(self.run_dir), manifest)
-                allowed = resident() - held + budget
                 stack.enter_context(directory.working(store, memory=allowed, n_threads=threads, call=self._call(seed)))
             result, stopped_by = select(
                 store,
@@ -98,24 +101,31 @@ class SearchSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
                 memory=budget,
                 held=held,
                 directory=directory,
-                progress=self._progress(stack),
+                progress=both(self._progress(stack, allowed), tasks),
                 **how,
             )
         self._keep(result)
-        if stopped_by is not None:
+        if tasks is not None:
+            tasks.end()
+        if stopped_by is not None and not isinstance(stopped_by, AskedToStop):
             raise stopped_by
         return self
 
-    def _progress(self, stack: ExitStack) -> Callable[[SearchProgress], None] | None:
+    def _progress(self, stack: ExitStack, allowed: int) -> Callable[[SearchProgress], None] | None:
+        """What is called with the progress: a view of it, or a function; `allowed` are the bytes it may hold."""
+        verbose: object = self.verbose
+        if not (isinstance(verbose, (int, np.integer)) and verbose >= 0):
+            raise ParameterError(f"verbose is {verbose!r}; give 0, or 1 to show progress")
         if callable(self.progress):
-            return self.progress
+            shown = stack.enter_context(ProgressView(memory=allowed)) if self.verbose else None
+            return both(self.progress, shown)
         if not isinstance(self.progress, (bool, np.bool_)):
             raise ParameterError(f"progress is {self.progress!r}; give True, False, or a function to call")
-        return stack.enter_context(ProgressView()) if self.progress else None
+        return stack.enter_context(ProgressView(memory=allowed)) if self.progress or self.verbose else None
 
     def _call(self, seed: int) -> str:
         """What was asked for, as Python."""
-        elsewhere = {"random_state": seed, "progress": False, "run_dir": None, "n_jobs": None}
+        elsewhere = {"random_state": seed, "progress": False, "verbose": 0, "run_dir": None, "n_jobs": None}
         kind = type(self)
         again = kind(**{**self.get_params(deep=False), **elsewhere})
         return f"from fernwood import {kind.__name__}\n\n{again!r}.fit(X, y)"
@@ -167,6 +177,20 @@ class SearchSelector(SelectorMixin, TableEstimator):  # type: ignore[misc]
     def _repr_mimebundle_(self, **how: Any) -> dict[str, str]:
         shown: dict[str, str] = super()._repr_mimebundle_(**how)
         return {**shown, "text/html": self._repr_html_inner()} if "text/html" in shown else shown
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """The names of the selected columns; of a store that it was fitted on, the store's.
+
+        Parameters
+        ----------
+        input_features : names of all columns, optional
+            As scikit-learn takes them; they must be those that it was fitted on, where these have names.
+        """
+        if input_features is not None or hasattr(self, "feature_names_in_"):
+            named: NDArray[np.object_] = super().get_feature_names_out(input_features)
+            return named
+        chosen = np.flatnonzero(self._get_support_mask())
+        return np.array(self.result_.names.take(chosen).to_pylist(), object)
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)

@@ -81,6 +81,8 @@ class EliminationSelector(LearnerSelector):
     random_state : int, RandomState, Generator or None
     progress : bool or callable
         Show progress on standard error, or call this with every `SearchProgress`.
+    verbose : int
+        1 shows progress as well, as elsewhere in scikit-learn; 0 does not.
     run_dir : path, optional
         A directory for checkpoints. Calling `fit` again with the same data and parameters goes on from the last one.
 
@@ -138,6 +140,7 @@ class EliminationSelector(LearnerSelector):
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
         progress: bool | Callable[[SearchProgress], None] = False,
         run_dir: str | os.PathLike[str] | None = None,
+        verbose: int = 0,
     ) -> None:
         self.estimator = estimator
         self.n_relevant = n_relevant
@@ -159,6 +162,7 @@ class EliminationSelector(LearnerSelector):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.progress = progress
+        self.verbose = verbose
         self.run_dir = run_dir
 
     def _settings(self) -> EliminationSettings:

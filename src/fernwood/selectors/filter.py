@@ -49,6 +49,8 @@ class FilterSelector(LearnerSelector):
     random_state : int, RandomState, Generator or None
     progress : bool or callable
         Show progress on standard error, or call this with every `SearchProgress`.
+    verbose : int
+        1 shows progress as well, as elsewhere in scikit-learn; 0 does not.
     run_dir : path, optional
         A directory for checkpoints. Calling `fit` again with the same data and parameters goes on from the last one.
 
@@ -98,6 +100,7 @@ class FilterSelector(LearnerSelector):
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
         progress: bool | Callable[[SearchProgress], None] = False,
         run_dir: str | os.PathLike[str] | None = None,
+        verbose: int = 0,
     ) -> None:
         self.estimator = estimator
         self.cv = cv
@@ -108,6 +111,7 @@ class FilterSelector(LearnerSelector):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.progress = progress
+        self.verbose = verbose
         self.run_dir = run_dir
 
     def _settings(self) -> FilterSettings:

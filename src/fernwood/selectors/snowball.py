@@ -58,6 +58,8 @@ class SnowballSelector(SearchSelector):
     random_state : int, RandomState, Generator or None
     progress : bool or callable
         Show progress on standard error, or call this with every `SearchProgress`.
+    verbose : int
+        1 shows progress as well, as elsewhere in scikit-learn; 0 does not.
     run_dir : path, optional
         A directory for checkpoints. Calling `fit` again with the same data and parameters goes on from the last one.
 
@@ -105,6 +107,7 @@ class SnowballSelector(SearchSelector):
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
         progress: bool | Callable[[SearchProgress], None] = False,
         run_dir: str | os.PathLike[str] | None = None,
+        verbose: int = 0,
     ) -> None:
         self.fdr = fdr
         self.memory = memory
@@ -119,6 +122,7 @@ class SnowballSelector(SearchSelector):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.progress = progress
+        self.verbose = verbose
         self.run_dir = run_dir
 
     def _settings(self) -> SnowballSettings:

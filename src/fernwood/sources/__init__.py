@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fernwood.errors import SourceError, shown
+from fernwood.files import nearest_path
 from fernwood.sources.base import Band, Kind, Progress, ProgressCallback, Reader, Source, Workspace
 
 if TYPE_CHECKING:
@@ -100,9 +101,14 @@ def is_there(path: Path) -> bool:
         return False
 
 
-def _open_path(path: Path, form: TextFormat | None) -> Source:
+def check_path(path: Path) -> None:
+    """Refuse the path of a table that is not there."""
     if not is_there(path):
-        raise SourceError(f"there is no file {shown(path)}; check the path")
+        raise SourceError(f"there is no file {shown(path)}{nearest_path(path) or '; check the path'}")
+
+
+def _open_path(path: Path, form: TextFormat | None) -> Source:
+    check_path(path)
     from fernwood.sources.text_format import TextFormat, is_text_name
 
     if not is_text_name(path):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import fnmatch
 import operator
 import re
@@ -13,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from fernwood.errors import SourceError, shown
+from fernwood.errors import SourceError, nearest, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -34,6 +33,7 @@ LONGEST_NAME = 65_535
 """The most bytes a column name may have."""
 
 _CHUNK = 65_536
+_LOOKED_THROUGH = 10_000
 _CONTROL = r"[\x00-\x1f\x7f\x{80}-\x{9f}\x{2028}\x{2029}]"
 
 
@@ -85,10 +85,11 @@ class Names(ABC):
 
     def nearest(self, name: str) -> str:
         """A hint for a sentence about a name that is not there: `; did you mean …?`, or nothing."""
-        near = self.run(0, min(len(self), 20_000)).to_pylist()
-        folded = {candidate.casefold(): candidate for candidate in reversed(near)}
-        close = difflib.get_close_matches(name.casefold(), folded, 1, 0.7)
-        return f"; did you mean {shown(folded[close[0]])}?" if close else ""
+        first = min(len(self), _LOOKED_THROUGH)
+        near = self.run(0, first).to_pylist()
+        # Of very many columns, those at either end: that is where targets and the like are.
+        near += self.run(max(first, len(self) - _LOOKED_THROUGH), len(self)).to_pylist()
+        return nearest(name, near)
 
 
 class ListedNames(Names):

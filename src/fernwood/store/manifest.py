@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from fernwood.errors import StoreError, shown
+from fernwood.files import nearest_path
 from fernwood.sealed import is_intact, seal
 
 if TYPE_CHECKING:
@@ -99,7 +100,8 @@ def read_manifest(directory: Path) -> Manifest:
     where = shown(directory.name)
     path = directory / MANIFEST_NAME
     if not directory.exists():
-        raise StoreError(f"there is no store {shown(directory)}; check the path, or make one with `fernwood ingest`")
+        hint = nearest_path(directory, MANIFEST_NAME) or "; check the path, or make one with `fernwood ingest`"
+        raise StoreError(f"there is no store {shown(directory)}{hint}")
     if not path.is_file():
         raise StoreError(f"{where} is not a Fernwood store: it has no {MANIFEST_NAME}; make one with `fernwood ingest`")
     if path.stat().st_size > _LARGEST:
