@@ -80,11 +80,14 @@ def test_a_table_is_planned_as_a_store_is(run: Any, tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["t.csv"]
 
 
-def test_options_are_those_of_select(run: Any, store: Path) -> None:
-    assert run("plan", store, "--out", "r").code == 2
+def test_options_are_those_of_select(run: Any, store: Path, tmp_path: Path) -> None:
+    for not_of_a_plan in (("--out", "r"), ("--report",)):
+        assert "has no option" in run("plan", store, *not_of_a_plan).err
     wrong = run("plan", store, "--scans", 5)
     assert wrong.code == 2
     assert "--scans is for ferns" in wrong.err
+    assert "there is no file 't.csv'" in run("plan", "t.csv").err
+    (tmp_path / "t.csv").write_text("a,b\n1,2\n")
     missing = run("plan", "t.csv")
     assert missing.code == 2
     assert "--target is not given" in missing.err
