@@ -13,7 +13,7 @@ __all__ = ["count_of", "cut", "number", "readable", "share", "size", "span"]
 
 _JOINERS = {"\u200c", "\u200d", "\u200e", "\u200f"}
 """Marks inside ordinary text: joined emoji, and the direction of a word; they turn nothing else around."""
-_MINUTE, _HOUR, _DAY = 60, 3600, 86_400
+_BLINK, _MINUTE, _HOUR, _DAY = 0.095, 60, 3600, 86_400
 
 
 def readable(text: str) -> str:
@@ -53,12 +53,14 @@ def number(value: float) -> str:
 
     Examples
     --------
-    >>> number(1234567), number(0.0312499), number(3.2e-12), number(0)
-    ('1,234,567', '0.0312', '3.2e-12', '0')
+    >>> number(1234567), number(0.0312499), number(3.2e-12), number(0), number(2e18)
+    ('1,234,567', '0.0312', '3.2e-12', '0', '2e+18')
     """
     if value != value:
         return "–"
-    if value == round(value) and abs(value) < 1e15:
+    if abs(value) >= 1e12:
+        return f"{value:.3g}"
+    if value == round(value):
         return f"{round(value):,}"
     if abs(value) < 1e-4:
         return f"{value:.1e}"
@@ -92,9 +94,11 @@ def span(seconds: float) -> str:
 
     Examples
     --------
-    >>> span(0.42), span(75), span(7300), span(200_000)
-    ('0.4 s', '1 min 15 s', '2 h 2 min', '2 d 8 h')
+    >>> span(0.042), span(0.42), span(75), span(7300), span(200_000)
+    ('42 ms', '0.4 s', '1 min 15 s', '2 h 2 min', '2 d 8 h')
     """
+    if seconds < _BLINK:
+        return f"{1000 * seconds:.0f} ms"
     if seconds < _MINUTE:
         return f"{seconds:.1f} s"
     whole = round(seconds)
