@@ -22,7 +22,7 @@ from fernwood.report.html import html_of, write_html
 from fernwood.report.notebook import card_of
 from fernwood.report.shapes import shape_chart
 from fernwood.report.svg import Scale, element, marks, ticks
-from fernwood.report.text import number
+from fernwood.report.text import number, span
 from fernwood.report.words import cautions, headline
 from tests.report.made import ALONG, CATEGORIES, HOSTILE, NAMES, made_result, with_profiles
 
@@ -306,3 +306,22 @@ def test_paper_is_white() -> None:
     dark = re.findall(r"([^{}]*)\{ :root[^{}]*\{[^{}]*color-scheme: dark", style)
     assert len(dark) == style.count("color-scheme: dark;") == 2
     assert all("@media screen" in query for query in dark)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [
+        (0, "0 ms"),
+        (0.0949, "95 ms"),
+        (0.0951, "0.1 s"),
+        (59.9, "59.9 s"),
+        (59.97, "1 min 0 s"),
+        (3599.6, "1 h 0 min"),
+        (86_000, "23 h 53 min"),
+        (86_380, "1 d 0 h"),
+        (200_000, "2 d 8 h"),
+        (10**9, "11574 d 2 h"),
+    ],
+)
+def test_times_for_people(seconds: float, said: str) -> None:
+    assert span(seconds) == said
