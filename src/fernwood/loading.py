@@ -54,7 +54,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     file = Path(path)
     archive = read_archive(file)
     kind = archive.entries.get("class")
-    if kind not in _CLASSES:
+    if not isinstance(kind, str) or kind not in _CLASSES:
         raise StoreError(
             f"{shown(file.name)} holds a {shown(kind)}, which this Fernwood does not have; use the Fernwood that wrote "
             f"it, {shown(archive.entries.get('written_by', 'unknown'))}"

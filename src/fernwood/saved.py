@@ -49,6 +49,8 @@ def save_result(result: Result, directory: Path) -> None:
 def load_result(directory: Path) -> Result:
     """The result that `save_result` wrote; one of before there were insights has none."""
     where = shown(directory.name)
+    if not directory.is_dir():
+        raise StoreError(f"there is no run {shown(directory)}; check the path")
     summary_path, table_path = directory / SUMMARY_NAME, directory / DECISIONS_NAME
     if not directory.exists():
         hint = nearest_path(directory, SUMMARY_NAME) or "; make a run with `fernwood select --out`"
@@ -71,7 +73,7 @@ def load_result(directory: Path) -> Result:
         table = pq.read_table(table_path)
         insight = json.loads((directory / INSIGHT_NAME).read_bytes()) if INSIGHT_NAME in sums else None
         return _restored(table, facts, entries, insight)
-    except (KeyError, TypeError, ValueError, pa.ArrowException) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError, pa.ArrowException) as error:
         raise StoreError(damaged) from error
 
 

@@ -237,3 +237,10 @@ def test_inside_the_budget(run_fresh: Any, tmp_path: Path) -> None:
     for place in (0, 57, 198):
         np.testing.assert_array_equal(got.column(place).to_numpy(), wanted[:, place])
     assert sorted(p.name for p in tmp_path.iterdir()) == ["a.npy", "r", "x.parquet"]
+
+
+def test_what_is_in_the_way_of_the_table_is_said_first(run: Any, made: Path, tmp_path: Path) -> None:
+    (tmp_path / "there.csv").write_text("")
+    done = run("export", made, "--to", "names", "--table", "there.csv")
+    assert (done.code, done.out) == (2, "")
+    assert "'there.csv' exists" in done.err

@@ -6,6 +6,8 @@ import re
 import time
 from dataclasses import replace
 from html.parser import HTMLParser
+from importlib.resources import files
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +20,9 @@ from fernwood.datasets import make_madelon
 from fernwood.errors import StoreError
 from fernwood.report.html import html_of, write_html
 from fernwood.report.notebook import card_of
-from fernwood.report.svg import Scale, element, ticks
+from fernwood.report.shapes import shape_chart
+from fernwood.report.svg import Scale, element, marks, ticks
+from fernwood.report.text import number, span
 from fernwood.report.words import cautions, headline
 from tests.report.made import ALONG, CATEGORIES, HOSTILE, NAMES, made_result, with_profiles
 
@@ -226,3 +230,98 @@ def test_scales_and_marks() -> None:
         assert 2 <= len(marks) <= 8
         assert min(low, high) - 1e-6 <= marks[0] < marks[-1] <= max(low, high) + 1e-6
     assert str(element("rect", x='"><b>')) == '<rect x="&#34;&gt;&lt;b&gt;"></rect>'
+
+
+def test_marks_along_an_axis() -> None:
+    for low, high in [(0, 1), (2018.2, 2022.4), (1e6 - 0.002, 1e6 + 0.003), (-3e-15, 2e-15), (-4.1, 4.9), (4e5, 9e5)]:
+        texts = marks(ticks(low, high, 3))
+        assert len(set(texts)) == len(texts) >= 2, texts
+        assert all(low <= float(text.replace(",", "")) <= high for text in texts), texts
+    assert marks(ticks(2018.2, 2022.4)) == ["2019", "2020", "2021", "2022"]
+    for low, high in [(-1.7e308, 1.7e308), (0, 5e-324), (0, 1e-310), (1e300, 1.0000001e300), (1e17, 1e17)]:
+        assert max(map(len, marks(ticks(low, high)))) < 20
+        assert 0 <= Scale(low, high, 0, 10)(high) <= 10
+    assert max(len(number(value)) for value in (1e15, -1.7e308, 999_999_999_999)) <= 15
+
+
+def texts_of(chart: str, name: str) -> list[tuple[float, str]]:
+    """Places and texts of a class in a picture."""
+    return [(float(x), text) for x, text in re.findall(rf'class="{name}" x="([-\d.]+)"[^>]*>([^<]*)<', chart)]
+
+
+def test_long_numbers_have_room() -> None:
+    lines = {"lower quartile": [1e6, 2e6], "median": [2e6, 3e6], "upper quartile": [3e6, 4e6]}
+    chart = str(shape_chart("x", replace(ALONG, lines=lines, edges=[1e15, 1e15 + 1, 1e15 + 2]), "price"))
+    marked = texts_of(chart, "tick")
+    assert "2,000,000" in [text for _, text in marked]
+    assert all(x >= 5.5 * len(text) for x, text in marked if text.endswith("000,000"))
+
+
+def test_only_as_many_categories_are_named_as_have_room() -> None:
+    names = [f"category of a long name, {i}" for i in range(20)]
+    profile = replace(CATEGORIES, categories=names, rows=[1] * 20, lines={"case": [0.05] * 20})
+    chart = str(shape_chart("x", profile, "y"))
+    below = [(x, text) for x, text in texts_of(chart, "tick") if "…" in text]
+    assert 1 <= len(below) <= 4
+    assert all(b - a >= 5.5 * len(text) for (a, _), (b, text) in pairwise(below))
+    assert chart.count("<title>") == 21  # the picture's own, and one for each bar
+
+
+def test_a_class_called_median() -> None:
+    lines = {"high": [0.2, 0.8], "low": [0.5, 0.5], "median": [0.4, 0.6]}
+    for profile in (replace(CATEGORIES, lines=lines), replace(ALONG, rows=[10, 5], lines=lines)):
+        page = html_of(with_profiles(made_result(), profile))
+        assert "Share of each class along the column" in page
+        assert "median</bdi>" in page
+
+
+def test_a_column_of_one_value_has_a_picture() -> None:
+    one = replace(ALONG, edges=[3.0, 3.0], rows=[10], lines={"case": [1.0], "control": [None]})
+    path = re.findall(r'class="line-0" d="([^"]+)"', str(shape_chart("x", one, "y")))[0]
+    first, last = (float(point.split()[0]) for point in path[1:].split("L"))
+    assert last - first > 100
+
+
+def test_python_to_ask_again_keeps_its_lines() -> None:
+    result = made_result()
+    assert result.course is not None
+    call = "from fernwood import A\n\nA().fit(X, y)"
+    result = replace(result, course=replace(result.course, call=f"{call}\x1b\u202e"))
+    assert f"<code>{call}\\x1b\\u202e</code>" in html_of(result)
+
+
+def test_sentences_fit_what_was_found() -> None:
+    nothing = made_result(n_confirmed=0, n_tentative=0)
+    assert "known at the first count" not in html_of(nothing)
+    assert "Of 8 columns found in the end, 1 was known at the first count" in html_of(made_result())
+    assert "The snowball: columns found against waves" in html_of(made_result())
+    assert "Columns found against draws" in html_of(made_result(method="boruta", unit="draws", parameters={"alpha": 1}))
+    strong = with_profiles(made_result(), replace(CATEGORIES, strength=0.99))
+    assert "to look at first</a>: Too good to be true?</p>" in html_of(strong)
+
+
+def test_paper_is_white() -> None:
+    """The colours of the dark page are for screens; a media query in print would win over those of paper."""
+    style = (files("fernwood.report") / "page" / "report.css").read_text()
+    dark = re.findall(r"([^{}]*)\{ :root[^{}]*\{[^{}]*color-scheme: dark", style)
+    assert len(dark) == style.count("color-scheme: dark;") == 2
+    assert all("@media screen" in query for query in dark)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [
+        (0, "0 ms"),
+        (0.0949, "95 ms"),
+        (0.0951, "0.1 s"),
+        (59.9, "59.9 s"),
+        (59.97, "1 min 0 s"),
+        (3599.6, "1 h 0 min"),
+        (86_000, "23 h 53 min"),
+        (86_380, "1 d 0 h"),
+        (200_000, "2 d 8 h"),
+        (10**9, "11574 d 2 h"),
+    ],
+)
+def test_times_for_people(seconds: float, said: str) -> None:
+    assert span(seconds) == said

@@ -138,3 +138,27 @@ def test_a_search_that_fails_leaves_no_thread() -> None:
     with pytest.raises(ValueError, match="bad"), watch:
         raise ValueError("bad")
     assert not watch._thread.is_alive()
+
+
+@pytest.mark.parametrize(
+    "stray",
+    [
+        '{"event": "progress", "resident": 1}',
+        '{"event": "working", "resident": 1, "time": "yesterday"}',
+        '{"event": "working", "resident": 1, "time": "2026-01-01T00:00:01"}',
+        '{"event": "working", "resident": "much", "time": "2026-01-01T00:00:01+00:00"}',
+        '{"event": "working", "resident": 1, "time": "2026-01-01T00:00:01+00:00", "peak": null}',
+        '{"event": "started", "resident": 1, "time": "2026-01-01T00:00:01+00:00", "call": 3}',
+        '{"event": ["started"], "resident": 1, "time": "2026-01-01T00:00:01+00:00"}',
+        "[" * 100_000,
+        "[1]",
+    ],
+)
+def test_lines_of_others_are_passed_over(tmp_path: Path, stray: str) -> None:
+    lines = [line(0, "started", 100, memory=1000), line(2, "progress", 150, **progress(5, 1)), line(4, "ended", 90)]
+    (tmp_path / "clean").mkdir()
+    (tmp_path / "with").mkdir()
+    clean = course_of(written(tmp_path / "clean", *lines))
+    assert clean is not None
+    assert clean.seconds == 4
+    assert course_of(written(tmp_path / "with", lines[0], stray, *lines[1:])) == clean

@@ -261,3 +261,21 @@ def test_it_is_fast() -> None:
         assert len(profiles(store, decision)) == 80
         took.append(time.perf_counter() - started)
     assert min(took) < 0.3
+
+
+def test_rows_without_a_value_have_no_distribution() -> None:
+    """Those looked at may be such, where the rows that have one are few."""
+    store = fernwood.ingest(X[:, None], target=CASE)
+    weights = np.zeros(N)
+    values = X.copy()
+    values[::2], weights[::2] = np.nan, 1.0
+    store = fernwood.ingest(np.column_stack([values, X]), target=CASE, weights=weights)
+    profile = profiles(store)[0]
+    assert profile.missing == N // 2
+    assert sum(profile.rows) == 0
+
+
+def test_a_range_beyond_what_a_number_holds() -> None:
+    wide = profiles(fernwood.ingest((X / np.abs(X).max() * 1.7e308)[:, None], target=CASE))[0]
+    assert np.isfinite(wide.edges).all()
+    assert sum(wide.rows) == N

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
+    from fernwood.reduced import TableFile
     from fernwood.result import Result
 
 _FORMATS = Literal["csv", "parquet", "json", "names"]
@@ -63,6 +64,7 @@ def export_command(
 
     Example: fernwood export genes.run --table reduced.parquet
     """
+    from fernwood.reduced import TableFile
     from fernwood.saved import load_result
 
     if to is None and table is None:
@@ -73,6 +75,8 @@ def export_command(
         raise ParameterError("--output is for the decisions; add --to csv, say, or leave it out")
     keep_pandas_out()
     result = load_result(run)
+    # What stands in the way of the table is said before the decisions are out.
+    reduced = None if table is None else TableFile(table, force=force)
     facts = result.facts
     if not facts.finished and not quiet:
         sys.stderr.write(
@@ -80,8 +84,8 @@ def export_command(
         )
     if to is not None:
         _write_decisions(result, to, output, only, force=force, null=null)
-    if table is not None:
-        _write_table(run, result, table, only or "selected", memory, store, force=force, quiet=quiet)
+    if reduced is not None:
+        _write_table(run, result, reduced, only or "selected", memory, store, quiet=quiet)
 
 
 def _write_decisions(
@@ -106,17 +110,15 @@ def _write_decisions(
 def _write_table(
     run: Path,
     result: Result,
-    table: Path,
+    out: TableFile,
     only: _SELECTED,
     memory: str,
     store: Path | None,
     *,
-    force: bool,
     quiet: bool,
 ) -> None:
-    from fernwood.reduced import TableFile, chosen_columns, reduced_table, store_of
+    from fernwood.reduced import chosen_columns, reduced_table, store_of
 
-    out = TableFile(table, force=force)
     positions = chosen_columns(result, only, run.name)
     with store_of(run, result, store) as opened, inside_budget(memory, quiet=quiet) as (room, view):
         rounded = reduced_table(opened, positions, out, memory=room, progress=view)
@@ -126,7 +128,9 @@ def _write_table(
         way_out = f"fernwood apply {printable(str(run))} TABLE has the exact values"
         sys.stderr.write(f"warning: {printable(rounded.said)}; {way_out}\n")
     n = len(positions)
-    sys.stderr.write(f"{printable(str(table))}: {result.facts.n_rows:,} rows, {n:,} column{'s' * (n != 1)} selected\n")
+    sys.stderr.write(
+        f"{printable(str(out.path))}: {result.facts.n_rows:,} rows, {n:,} column{'s' * (n != 1)} selected\n"
+    )
 
 
 def _ordered(result: Result, only: _SELECTED) -> NDArray[np.int64]:

@@ -76,6 +76,7 @@ class Archive:
         rest = data.getbuffer()[data.tell() :]
         if (
             dtype.kind not in _PLAIN_KINDS
+            or not dtype.itemsize  # nothing on the disk, and yet memory for every one
             or len(rest) != math.prod(shape) * dtype.itemsize
             or min(shape, default=0) < 0
         ):

@@ -69,6 +69,8 @@ def unpack(packed: Any, archive: Archive) -> Any:
         return [unpack(one, archive) for one in packed]
     if not isinstance(packed, dict):
         return packed
+    if not packed:
+        raise ValueError("an object without an entry is nothing that Fernwood writes")
     what = next(iter(packed))
     inner = packed[what]
     match what:

@@ -104,7 +104,7 @@ def found_chart(result: Result) -> Markup | None:
     chart = Chart(f"{what.capitalize()} against {unit}: {history.found[-1]:,} after {history.done[-1]:,}.")
     first = min(history.done[0], 0)
     chart.scales((first, max(history.done[-1], first + 1)), (0, max(*history.found, 1)))
-    chart.axes(unit, what, whole_x=True)
+    chart.axes(unit, what, whole_x=True, whole_y=True)
     chart.steps(history.done, history.found, "line-confirmed", filled="wash-confirmed")
     for x, y in zip(history.done, history.found, strict=True) if len(history.done) <= 24 else []:
         chart.add("circle", class_="fill-confirmed", cx=chart.x(x), cy=chart.y(y), r=3)
@@ -169,7 +169,7 @@ def work_chart(course: Course, unit: str, most: int) -> Markup | None:
     rate = (samples[-1].done - samples[0].done) / max(samples[-1].seconds - samples[0].seconds, 1e-9)
     chart = Chart(f"{unit.capitalize()} over time: {number(float(f'{rate:.3g}'))} a second on average.")
     chart.scales((samples[0].seconds, samples[-1].seconds), (0, max(sample.done for sample in samples)))
-    chart.axes("time", unit, shown_x=span_mark)
+    chart.axes("time", unit, shown_x=span_mark, whole_y=True)
     chart.steps([s.seconds for s in samples], [s.done for s in samples], "line-confirmed", filled="wash-confirmed")
     return chart.done()
 

@@ -17,7 +17,7 @@ from fernwood.files import replaced_file
 from fernwood.report import charts, words
 from fernwood.report.figures import coverage_of, top_of
 from fernwood.report.graph import partner_chart
-from fernwood.report.shapes import MEDIAN, missing_said, shape_chart
+from fernwood.report.shapes import missing_said, of_numbers, shape_chart
 from fernwood.report.table import listing
 from fernwood.report.text import count_of, cut, number, readable, share, size, span
 from fernwood.version import __version__
@@ -126,7 +126,9 @@ def _content(result: Result) -> dict[str, Any]:
         "memory_chart": None if course is None else charts.memory_chart(course),
         "work_chart": None if course is None else charts.work_chart(course, result.facts.unit, n_done),
         "parameters": {name: json.dumps(value) for name, value in result.facts.parameters.items()},
-        "call": "" if course is None else readable(course.call),
+        "target": readable(result.facts.target) or "given as an array",
+        # Python has lines, which stay; all else that does not show is escaped.
+        "call": "" if course is None else "\n".join(map(readable, course.call.split("\n"))),
     }
 
 
@@ -150,7 +152,7 @@ def _tiles(result: Result) -> list[Tile]:
 def _classes(result: Result) -> list[str]:
     """The names of classes in the order of their colours; none of a target of numbers."""
     for profile in result.insight.profiles.values():
-        return [] if MEDIAN in profile.lines else [cut(name, 30) for name in profile.lines]
+        return [] if of_numbers(profile) else [cut(name, 30) for name in profile.lines]
     return []
 
 

@@ -12,9 +12,13 @@ from fernwood.report.text import number
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-__all__ = ["Chart", "Scale", "element", "path_of", "ticks"]
+__all__ = ["Chart", "Scale", "element", "marks", "path_of", "ticks"]
 
 _TICK = 4
+_MOST_TICKS = 12
+_SMALLEST = 1e-300
+_SHORT = (1e-3, 1e8)
+"""Numbers that are written without a power of ten."""
 _CHARACTER = 6.2
 """About how wide a character of a tick's label is."""
 
@@ -64,12 +68,44 @@ def ticks(low: float, high: float, about: int = 5) -> list[float]:
     """
     if not high > low:
         return [low]
-    raw = (high - low) / max(about, 1)
-    power = 10.0 ** math.floor(math.log10(raw))
-    step = next(power * k for k in (1, 2, 2.5, 5, 10) if power * k >= raw * 0.999)
+    raw = (high / 2 - low / 2) / max(about, 1) * 2  # the whole range may be more than a number can hold
+    if not _SMALLEST < raw < math.inf:
+        return [low, high]
+    exponent = math.floor(math.log10(raw))
+    step = next(10.0**exponent * k for k in (1, 2, 2.5, 5, 10) if 10.0**exponent * k >= raw * 0.999)
     first = math.ceil(low / step - 1e-9)
     last = math.floor(high / step + 1e-9)
-    return [round(k * step, 12) for k in range(first, last + 1)]
+    if last == first and about < _MOST_TICKS:  # one mark alone gives no scale
+        return ticks(low, high, about + 1)
+    return [round(k * step, 2 - exponent) for k in range(first, last + 1)]
+
+
+def marks(values: Sequence[float]) -> list[str]:
+    """Evenly spaced numbers as they stand along an axis: as short as it goes, and never two alike.
+
+    Examples
+    --------
+    >>> marks([0, 0.25, 0.5]), marks([2019.5, 2020]), marks([400_000, 600_000]), marks([0, 1e18, 2e18])
+    (['0', '0.25', '0.5'], ['2019.5', '2020'], ['400,000', '600,000'], ['0', '1e18', '2e18'])
+    """
+    most = max(map(abs, values), default=0.0)
+    near = 1e-3 * (values[1] - values[0] if len(values) > 1 else most)
+    if most and not _SHORT[0] <= most < _SHORT[1]:
+        every = ([f"{value:.{digits}e}" for value in values] for digits in range(16))
+    else:
+        comma = "," if most >= 10_000 else ""  # years have none
+        every = ([f"{value:{comma}.{digits}f}" for value in values] for digits in range(16))
+    for texts in every:
+        if all(abs(float(text.replace(",", "")) - value) <= near for text, value in zip(texts, values, strict=True)):
+            break
+    return [_trimmed(text) for text in texts]
+
+
+def _trimmed(text: str) -> str:
+    """A number without zeros that say nothing."""
+    body, _, power = text.partition("e")
+    body = body.rstrip("0").rstrip(".") if "." in body else body
+    return f"{body}e{int(power)}" if power and float(body) else body
 
 
 class Scale:
@@ -90,21 +126,27 @@ class Scale:
     """
 
     def __init__(self, low: float, high: float, start: float, end: float, *, logarithmic: bool = False) -> None:
-        self.low, self.high = low, high if high > low else low + 1
+        self.low, self.high = low, high if high / 2 > low / 2 else low + max(1.0, abs(low))
         self._start, self._end = start, end
         self._logarithmic = logarithmic
 
     def __call__(self, value: float) -> float:
         """Where a value lies; beyond the ends, at the end."""
         low, high = self._bent(self.low), self._bent(self.high)
-        part = (self._bent(value) - low) / (high - low)
+        part = (self._bent(value) / 2 - low / 2) / (high / 2 - low / 2)  # the whole may be more than a number holds
         return self._start + (self._end - self._start) * min(max(part, 0.0), 1.0)
 
     def _bent(self, value: float) -> float:
         return math.log10(1 + max(value, 0.0)) if self._logarithmic else value
 
-    def ticks(self, about: int) -> list[float]:
-        """Where to put marks."""
+    def marks(self, about: int, shown: Callable[[float], str] | None, *, whole: bool = False) -> dict[float, str]:
+        """Where to put marks, and how they are written; at whole numbers only where asked."""
+        places = [value for value in self._ticks(about) if not whole or value == round(value)]
+        if shown is None and not self._logarithmic:
+            return dict(zip(places, marks(places), strict=True))
+        return {value: (shown or number)(value) for value in places}
+
+    def _ticks(self, about: int) -> list[float]:
         if not self._logarithmic:
             return ticks(self.low, self.high, about)
         powers = [0.0] + [10.0**k for k in range(math.floor(math.log10(max(self.high, 1))) + 1)]
@@ -160,33 +202,39 @@ class Chart:
         x: str = "",
         y: str = "",
         *,
-        shown_x: Callable[[float], str] = number,
-        shown_y: Callable[[float], str] = number,
+        shown_x: Callable[[float], str] | None = None,
+        shown_y: Callable[[float], str] | None = None,
         about_x: int = 6,
         about_y: int = 4,
         whole_x: bool = False,
+        whole_y: bool = False,
     ) -> None:
         """Draw grid lines, marks and the names of the axes.
 
         Parameters
         ----------
         x, y : names
-        shown_x, shown_y : how a value at a mark is written
+        shown_x, shown_y : how a value at a mark is written, where that is not a number
         about_x, about_y : how many marks there are, roughly
-        whole_x : whether there are marks at whole numbers only
+        whole_x, whole_y : whether there are marks at whole numbers only
         """
-        for value in self.y.ticks(about_y):
+        up = self.y.marks(about_y, shown_y, whole=whole_y)
+        # Long numbers get the room that they need; all that is drawn comes after the axes.
+        self.left = max(self.left, 10 + _CHARACTER * max(map(len, up.values()), default=0))
+        self.x = Scale(self.x.low, self.x.high, self.left, self.right)
+        for value, text in up.items():
             place = self.y(value)
             self.add("line", class_="grid", x1=self.left, x2=self.right, y1=place, y2=place)
-            self.add("text", shown_y(value), class_="tick", x=self.left - 6, y=place + 4, text_anchor="end")
+            self.add("text", text, class_="tick", x=self.left - 6, y=place + 4, text_anchor="end")
         self.add("line", class_="axis", x1=self.left, x2=self.right, y1=self.bottom, y2=self.bottom)
-        marks = [value for value in self.x.ticks(about_x) if not whole_x or value == round(value)]
-        widest = max((len(shown_x(value)) for value in marks), default=0) * _CHARACTER
-        room = (self.right - self.left) / max(len(marks), 1)
-        for value in marks[:: max(1, math.ceil(widest / max(room, 1.0)))]:
-            place = self.x(value)
+        along = self.x.marks(about_x, shown_x, whole=whole_x)
+        widest = max(map(len, along.values()), default=0) * _CHARACTER
+        room = (self.right - self.left) / max(len(along), 1)
+        for value, text in list(along.items())[:: max(1, math.ceil(widest / max(room, 1.0)))]:
+            place, half = self.x(value), _CHARACTER * len(text) / 2
             self.add("line", class_="axis", x1=place, x2=place, y1=self.bottom, y2=self.bottom + _TICK)
-            self.add("text", shown_x(value), class_="tick", x=place, y=self.bottom + 17, text_anchor="middle")
+            middle = min(max(place, half), self.width - half)
+            self.add("text", text, class_="tick", x=middle, y=self.bottom + 17, text_anchor="middle")
         if x:
             middle = (self.left + self.right) / 2
             self.add("text", x, class_="axis-name", x=middle, y=self.height - 6, text_anchor="middle")

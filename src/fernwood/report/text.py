@@ -5,6 +5,7 @@ Escaping for HTML is the template's and `svg.element`'s work, always; here text 
 
 from __future__ import annotations
 
+import math
 import unicodedata
 
 from fernwood.budget import shown_size
@@ -13,7 +14,9 @@ __all__ = ["count_of", "cut", "number", "readable", "share", "size", "span"]
 
 _JOINERS = {"\u200c", "\u200d", "\u200e", "\u200f"}
 """Marks inside ordinary text: joined emoji, and the direction of a word; they turn nothing else around."""
-_MINUTE, _HOUR, _DAY = 60, 3600, 86_400
+_BLINK, _MINUTE, _HOUR, _DAY = 0.095, 59.95, 3600, 86_400
+_UNITS = ((_HOUR - 0.5, 1, 60, ("min", "s")), (_DAY - 30, 60, _HOUR, ("h", "min")), (math.inf, _HOUR, _DAY, ("d", "h")))
+"""For times below so many seconds: how long the small unit and the big one are, and their names."""
 
 
 def readable(text: str) -> str:
@@ -53,12 +56,14 @@ def number(value: float) -> str:
 
     Examples
     --------
-    >>> number(1234567), number(0.0312499), number(3.2e-12), number(0)
-    ('1,234,567', '0.0312', '3.2e-12', '0')
+    >>> number(1234567), number(0.0312499), number(3.2e-12), number(0), number(2e18)
+    ('1,234,567', '0.0312', '3.2e-12', '0', '2e+18')
     """
     if value != value:
         return "–"
-    if value == round(value) and abs(value) < 1e15:
+    if abs(value) >= 1e12:
+        return f"{value:.3g}"
+    if value == round(value):
         return f"{round(value):,}"
     if abs(value) < 1e-4:
         return f"{value:.1e}"
@@ -92,17 +97,16 @@ def span(seconds: float) -> str:
 
     Examples
     --------
-    >>> span(0.42), span(75), span(7300), span(200_000)
-    ('0.4 s', '1 min 15 s', '2 h 2 min', '2 d 8 h')
+    >>> span(0.042), span(0.42), span(75), span(7300), span(200_000)
+    ('42 ms', '0.4 s', '1 min 15 s', '2 h 2 min', '2 d 8 h')
     """
+    if seconds < _BLINK:
+        return f"{1000 * seconds:.0f} ms"
     if seconds < _MINUTE:
         return f"{seconds:.1f} s"
-    whole = round(seconds)
-    for big, small, names in ((_MINUTE, 1, "min s"), (_HOUR, _MINUTE, "h min"), (_DAY, _HOUR, "d h")):
-        if whole < big * 60 or big == _DAY:
-            first, second = names.split()
-            return f"{whole // big} {first} {whole % big // small} {second}"
-    raise AssertionError("a day is the largest unit")
+    small, big, (first, second) = next((small, big, names) for end, small, big, names in _UNITS if seconds < end)
+    whole = round(seconds / small)
+    return f"{whole * small // big} {first} {whole * small % big // small} {second}"
 
 
 def size(n_bytes: float) -> str:

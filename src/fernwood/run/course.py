@@ -74,10 +74,28 @@ def _events(path: Path, having: bytes = b"") -> Iterator[dict[str, Any]]:
                 continue
             try:
                 event = json.loads(line)
-            except ValueError:
+            except (ValueError, RecursionError):
                 continue
-            if isinstance(event, dict) and "event" in event and "resident" in event:
+            if _is_whole(event):
                 yield event
+
+
+def _is_whole(event: object) -> bool:
+    """Whether a line is one that `EventLog` writes: nothing seals the file, and anybody may have added to it."""
+    if not isinstance(event, dict) or not isinstance(event.get("event"), str):
+        return False
+    numbers = ["resident", *(["done", "found"] if event["event"] == "progress" else [])]
+    texts = ["time", *(["stage"] if event["event"] == "progress" else [])]
+    if any(type(event.get(name)) is not int for name in numbers):
+        return False
+    if any(type(event.get(name, 0)) is not int for name in ("peak", "memory")):
+        return False
+    if any(not isinstance(event.get(name), str) for name in texts) or not isinstance(event.get("call", ""), str):
+        return False
+    try:
+        return datetime.fromisoformat(event["time"]).tzinfo is not None
+    except ValueError:
+        return False
 
 
 class _Moment(NamedTuple):

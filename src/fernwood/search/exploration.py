@@ -56,19 +56,23 @@ class Exploration(NamedTuple):
     def said(self) -> str:
         """How far it came, and what more would cost, in a sentence."""
         pairs, threes = self.needed(2), self.needed(3)
+        room = self.depth > 1  # for two columns, beside which a third shows
         if not self.n_contexts:
             return (
                 "columns that tell nothing but together were looked for beside columns found only; "
-                f"max_contexts={pairs} would meet any two of them with a chance of 95 %, {threes} any three"
+                f"max_contexts={pairs} would meet any two of them with a chance of 95 %"
+                f"{f', {threes} any three' if room else ''}"
             )
         met = [f"{100 * self.met(d):.3g} %" for d in (2, 3)]
+        three = f", any three with {met[1]}" if room else "; a context of so few rows holds one, too few to meet three"
         said = (
             f"{self.n_contexts:,} contexts of random columns met any two that tell nothing but together with a chance "
-            f"of {met[0]}, any three with {met[1]}"
+            f"of {met[0]}{three}"
         )
-        if self.degree < 3:
-            more = [f"max_contexts={pairs} (two)"] if self.degree < 2 else []
-            said += f"; {' or '.join([*more, f'max_contexts={threes} (three)'])} would make that 95 %"
+        more = [f"max_contexts={pairs} (two)"] if self.degree < 2 else []
+        more += [f"max_contexts={threes} (three)"] if self.degree < 3 and room else []
+        if more:
+            said += f"; {' or '.join(more)} would make that 95 %"
         return said
 
     def to_json(self) -> dict[str, Any]:

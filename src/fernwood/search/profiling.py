@@ -39,6 +39,8 @@ _FEW_VALUES = 12
 """Numbers of so many values have a bin for each, as categories do."""
 _FAR_OUT = 0.005
 """The share of rows at either end of a column that its picture puts into one bin."""
+_WIDEST = float(np.finfo(np.float64).max) / 4
+"""Half a range of numbers that can still be cut into equal parts."""
 _QUARTILES = ("lower quartile", "median", "upper quartile")
 
 
@@ -122,7 +124,9 @@ def _profile(codes: NDArray[np.uint8], scale: Scale, against: _Classes | _Number
     place = bins.of_code[codes]
     rows = np.bincount(place, minlength=bins.n + 1)
     told = against.told(codes, bins.ordered, bins.categories, place)
-    if isinstance(against, _Classes) and bins.edges and len(scale.edges) > _FEW_VALUES:
+    many = len(scale.edges) > _FEW_VALUES and scale.edges[-1] / 2 - scale.edges[0] / 2 < _WIDEST
+    # Without a row that has a value there is no distribution; of many rows, those looked at may be such.
+    if isinstance(against, _Classes) and bins.edges and many and often[:MISSING].any():
         return _distribution(codes, scale, against, told)
     return Profile(
         effect=told.effect,

@@ -45,8 +45,9 @@ class Suspects:
         names = coded.records.column("name")
         self._n_equal += self._look_for_target(coded, names)
         if band.values.shape[1] >= _FEWEST_ROWS:
-            steps = band.values[:, 1] - band.values[:, 0]
-            last = band.values[:, -1] - band.values[:, 0]
+            with np.errstate(over="ignore"):  # what is too far apart for a number is no step of a counter either
+                steps = band.values[:, 1] - band.values[:, 0]
+                last = band.values[:, -1] - band.values[:, 0]
             likely = np.flatnonzero((band.kinds == Kind.NUMBER) & (steps == 1) & (last == band.values.shape[1] - 1))
             for i in likely.tolist():
                 if (np.diff(band.values[i]) == 1).all():

@@ -33,7 +33,7 @@
   const rows = [...body.rows];
   const filter = document.getElementById("filter");
   const decision = document.getElementById("decision");
-  const textOf = (cell) => cell.lastElementChild.textContent.trim(); // what stands beside a picture, not its title
+  const textOf = (cell) => cell.lastElementChild.textContent; // what stands beside a picture, not its title
   const nameOf = (row) => textOf(row.cells[0]);
   const shown = () => [...body.rows].filter((row) => !row.hidden);
   const texts = new Map(rows.map((row) => [row, [...row.cells].map(textOf).join("\n").toLowerCase()]));
@@ -45,7 +45,7 @@
       row.hidden = !(fits && texts.get(row).includes(wanted));
     }
     const n = shown().length;
-    said.value = n === rows.length ? `${n} columns` : `${n} of ${rows.length} columns`;
+    said.value = n === rows.length ? `${n} column${n === 1 ? "" : "s"}` : `${n} of ${rows.length} columns`;
   };
   filter.addEventListener("input", sift);
   if (decision) decision.addEventListener("change", sift);
