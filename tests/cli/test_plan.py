@@ -87,6 +87,10 @@ def test_options_are_those_of_select(run: Any, store: Path) -> None:
     assert "--scans is for ferns" in wrong.err
     missing = run("plan", "t.csv")
     assert missing.code == 2
+    assert "there is no file 't.csv'" in missing.err  # and nothing is asked about it
+    (store.parent / "t.csv").write_text("a,b\n1,2\n")
+    missing = run("plan", "t.csv")
+    assert missing.code == 2
     assert "--target is not given" in missing.err
 
 

@@ -178,7 +178,7 @@ def test_shadows_are_the_default_of_random_subspaces(run: Any, table: Path) -> N
     assert done.code == 0, done.err
     assert {"g3", "g7"} <= {line.split()[0] for line in done.out.splitlines() if "  confirmed  " in line}
     assert "more important than" in done.out
-    assert ["column", "decision", "p", "q", "told"] in [line.split() for line in done.out.splitlines()]
+    assert ["column", "decision", "p", "q", "told", "effect"] in [line.split() for line in done.out.splitlines()]
     said = json.loads(
         run("select", table.name, "--target", "sick", "--method", "subspace", "--rule", "mirror", "--json").out
     )
@@ -201,7 +201,7 @@ def test_ferns_from_a_table_to_an_export_and_again(run: Any, table: Path) -> Non
     assert {"g3", "g7"} <= set(said["confirmed"])
     assert (said["parameters"]["sequential"], said["parameters"]["rule"]) == (False, "max-shadow")
     shown = run("select", table.name, *ferns, "--rule", "max-shadow")
-    assert ["column", "decision", "importance", "draws"] in [line.split() for line in shown.out.splitlines()]
+    assert ["column", "decision", "importance", "draws", "effect"] in [line.split() for line in shown.out.splitlines()]
 
 
 def test_nothing_found_says_why(run: Any, tmp_path: Path) -> None:
