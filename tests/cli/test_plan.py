@@ -80,7 +80,7 @@ def test_a_table_is_planned_as_a_store_is(run: Any, tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["t.csv"]
 
 
-def test_options_are_those_of_select(run: Any, store: Path) -> None:
+def test_options_are_those_of_select(run: Any, store: Path, tmp_path: Path) -> None:
     assert run("plan", store, "--out", "r").code == 2
     wrong = run("plan", store, "--scans", 5)
     assert wrong.code == 2
@@ -88,7 +88,7 @@ def test_options_are_those_of_select(run: Any, store: Path) -> None:
     missing = run("plan", "t.csv")
     assert missing.code == 2
     assert "there is no file 't.csv'" in missing.err  # and nothing is asked about it
-    (store.parent / "t.csv").write_text("a,b\n1,2\n")
+    (tmp_path / "t.csv").write_text("a,b\n1,2\n")
     missing = run("plan", "t.csv")
     assert missing.code == 2
     assert "--target is not given" in missing.err
