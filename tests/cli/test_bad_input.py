@@ -147,7 +147,7 @@ INPUTS: dict[str, tuple[Callable[[Path], Arguments], list[str]]] = {
     "a bad task": (text(GOOD, "--task", "clustering"), ["'clustering'", "classification", "--help"]),
     "an unknown option": (text(GOOD, "--colour", "red"), ["--colour", "--help"]),
     "no target given": (lambda _: ["ingest", "t.csv", "--out", "out.fern"], ["'--target'", "--help"]),
-    "an unknown command": (lambda _: ["digest"], ["has no command 'digest'", "did you mean 'ingest'?"]),
+    "an unknown command": (lambda _: ["digest"], ["'digest'", "did you mean 'ingest'?"]),
 }  # fmt: skip
 
 

@@ -74,9 +74,11 @@ def test_the_console_script_is_the_same_command() -> None:
     assert done.stdout == f"fernwood {fernwood.__version__}\n"
 
 
-def test_without_a_command_a_way_on_is_shown(run: Any) -> None:
+def test_without_a_command_the_next_step_is_shown(run: Any) -> None:
     done = run()
-    assert "fernwood --help" in done.out
+    assert done.code == 0
+    for command in ("fernwood demo", "fernwood select TABLE.csv --target COLUMN --out RUN", "fernwood --help"):
+        assert command in done.out
     assert done.err == ""
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from fernwood.run.plan import SearchPlan
     from fernwood.search.forecasting import Forecast
 
-_NOT_OF_A_PLAN = ("out", "force", "quiet")
+_NOT_OF_A_PLAN = ("out", "report", "force", "quiet")
 
 
 def plan_command(**options: Any) -> None:
