@@ -53,8 +53,8 @@ def load_result(directory: Path) -> Result:
         raise StoreError(f"there is no run {shown(directory)}; check the path")
     summary_path, table_path = directory / SUMMARY_NAME, directory / DECISIONS_NAME
     if not directory.exists():
-        hint = nearest_path(directory, SUMMARY_NAME) or "; make a run with `fernwood select --out`"
-        raise StoreError(f"{shown(directory)} is not there{hint}")
+        hint = nearest_path(directory, SUMMARY_NAME) or "; make one with `fernwood select --out`"
+        raise StoreError(f"there is no run {shown(directory)}{hint}")
     if not summary_path.is_file() or not table_path.is_file():
         raise StoreError(f"{where} holds no result yet; let the run get on with `fernwood resume`")
     data = summary_path.read_bytes()

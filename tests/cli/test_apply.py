@@ -291,7 +291,7 @@ def test_without_the_store_nothing_is_compared(run: Any, made: Path, tmp_path: P
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["no", "new.csv"], "'no' is not there; make a run with `fernwood select --out`"),
+        (["no", "new.csv"], "there is no run 'no'; make one with `fernwood select --out`"),
         (["r", "no.csv"], "there is no file 'no.csv'"),
         (["r", "new.csv", "--json"], "give --output FILE"),
         (["r", "new.csv", "--output", "x.xlsx"], "let it end in .csv, .parquet or .feather"),

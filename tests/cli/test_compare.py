@@ -85,7 +85,7 @@ def test_more_than_two(run: Any) -> None:
     ("arguments", "words"),
     [
         (["a"], "there is one run; give two or more to compare"),
-        (["a", "nowhere"], "'nowhere' is not there; make a run with `fernwood select --out`"),
+        (["a", "nowhere"], "there is no run 'nowhere'; make one with `fernwood select --out`"),
         (["a", "b", "--limit", "-1"], "--limit is -1; give a number of columns, or 0 for all"),
     ],
 )

@@ -105,8 +105,11 @@ def test_what_is_no_run_is_never_replaced(tmp_path: Path, force: bool) -> None:
 
 
 def test_what_is_not_there_is_no_run(tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="is no run: it has no run.json"):
+    with pytest.raises(StoreError, match="there is no run .*; make one with"):
         RunDirectory.open(tmp_path / "run")
+    (tmp_path / "notes").mkdir()
+    with pytest.raises(StoreError, match="is no run: it has no run.json"):
+        RunDirectory.open(tmp_path / "notes")
     with pytest.raises(StoreError, match="there is no directory .* make it first"):
         made(tmp_path / "no" / "run")
 

@@ -105,7 +105,7 @@ def ingest_table(
     match_names(source.names, covariates, "the covariate")
     # What is resident now (interpreter, libraries, compiled code) is part of what the user allows.
     held = resident()
-    with ProgressView(quiet=quiet or as_json) as view, warnings.catch_warnings(record=True) as notes:
+    with ProgressView(quiet=quiet or as_json, memory=total or 0) as view, warnings.catch_warnings(record=True) as notes:
         warnings.simplefilter("always", FernwoodWarning)
         try:
             store = ingest(

@@ -175,8 +175,9 @@ class RunDirectory:
         manifest_path = path / MANIFEST_NAME
         if not manifest_path.is_file():
             hint = nearest_path(path, MANIFEST_NAME) or "; make one with `fernwood select --out`"
-            what = f"is no run: it has no {MANIFEST_NAME}" if path.exists() else "is not there"
-            raise StoreError(f"{shown(path)} {what}{hint}")
+            if not path.exists():
+                raise StoreError(f"there is no run {shown(path)}{hint}")
+            raise StoreError(f"{shown(path)} is no run: it has no {MANIFEST_NAME}{hint}")
         data = manifest_path.read_bytes()
         if not is_intact(data):
             raise StoreError(f"{MANIFEST_NAME} of {where} is damaged; start the run again")
