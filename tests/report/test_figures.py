@@ -153,6 +153,8 @@ def test_partners_are_joined_either_way() -> None:
     drawn = partner_chart(many)
     assert drawn is not None
     assert drawn[1] == 22
+    assert "22 more columns with partners not drawn" in html_of(many)
+    assert str(drawn[0]) in html_of(many)
     assert partner_chart(replace(many, relations=Relations())) is None
 
 
