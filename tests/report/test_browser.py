@@ -224,3 +224,17 @@ def test_everything_is_reached_by_keyboard(watched: Watched, pages: dict[str, Pa
     assert {"Skip to the columns", "theme", "filter", "decision", "Copy names", "evidence, −log₁₀ p", "Copy"} <= set(
         reached
     )
+
+
+@pytest.mark.parametrize("watched", [{"color_scheme": "dark"}], indirect=True)
+def test_paper_is_white_beside_a_dark_screen(watched: Watched, pages: dict[str, Path]) -> None:
+    page = watched.open(pages["small"])
+    colour = "getComputedStyle(document.body).backgroundColor"
+    bars = "getComputedStyle(document.documentElement).getPropertyValue('--c0')"
+    on_screen = page.evaluate(bars)
+    assert page.evaluate(colour) == "rgb(18, 23, 20)"
+    for theme in ("", "dark", "light"):
+        page.emulate_media(media="print", color_scheme="dark")
+        page.evaluate("theme => { document.documentElement.dataset.theme = theme }", theme)
+        assert page.evaluate(colour) == "rgb(255, 255, 255)"
+        assert page.evaluate(bars) != on_screen
