@@ -49,10 +49,8 @@ def save_result(result: Result, directory: Path) -> None:
 def load_result(directory: Path) -> Result:
     """The result that `save_result` wrote; one of before there were insights has none."""
     where = shown(directory.name)
-    if not directory.is_dir():
-        raise StoreError(f"there is no run {shown(directory)}; check the path")
     summary_path, table_path = directory / SUMMARY_NAME, directory / DECISIONS_NAME
-    if not directory.exists():
+    if not directory.is_dir():
         hint = nearest_path(directory, SUMMARY_NAME) or "; make one with `fernwood select --out`"
         raise StoreError(f"there is no run {shown(directory)}{hint}")
     if not summary_path.is_file() or not table_path.is_file():

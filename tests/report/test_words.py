@@ -61,7 +61,7 @@ def test_notes_are_readable() -> None:
     ("facts", "rate", "said"),
     [
         ({"parameters": {"fdr": 0.25}}, ("false discovery rate", 0.25), "at most 25 % of the confirmed columns are "),
-        ({"parameters": {"fdr": 0.25}}, ("false discovery rate", 0.25), "by chance, here about 2 of 8."),
+        ({"parameters": {"fdr": 0.25}}, ("false discovery rate", 0.25), "by chance, here at most about 2 of 8."),
         (
             {"method": "boruta", "parameters": {"alpha": 0.01}},
             ("level of its tests", 0.01),

@@ -26,7 +26,7 @@ def report_command(
     run: Annotated[Path, run_argument()],
     output: Annotated[Path | None, typer.Option(help="A file to write; by default report.html in the run.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a file of another name that is there.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Print errors only.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
 ) -> None:
     """Write what a run found as one HTML page: works offline, light and dark, on a phone and on paper.
 

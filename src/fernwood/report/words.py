@@ -76,7 +76,7 @@ def promise(result: Result) -> str:
     name, value = rate
     if name == "false discovery rate":
         n = len(result.confirmed)
-        about = f", here about {number(round(value * n, 1))} of {n:,}" if n else ""
+        about = f", here at most about {number(round(value * n, 1))} of {n:,}" if n else ""
         return (
             f"The {name} is {value:g}: on average over many such searches, at most {share(value)} of the confirmed "
             f"columns are there by chance{about}."
@@ -132,8 +132,9 @@ def _of_the_run(result: Result) -> list[Caution]:
             Caution(
                 "stop",
                 "The search is not finished",
-                f"It was stopped {facts.how_far}. What is confirmed so far stands; what is not may still come. "
-                "`fernwood resume` goes on to the answer that one go would have had.",
+                f"It was stopped {facts.how_far}. More columns may come, and a few may still change. "
+                "To go on to the answer that one go would have had: `fernwood resume`, or `fit` again with the same "
+                "`run_dir`.",
             )
         )
     if why := result.why_nothing():
