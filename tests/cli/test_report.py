@@ -68,7 +68,10 @@ def test_bad_input_is_one_sentence(run: Any, table: Path, tmp_path: Path) -> Non
     assert nothing.code == 2
     assert "holds no result yet" in nothing.err
     astray = run("report", "nowhere")
-    assert (astray.code, astray.err) == (2, "fernwood: there is no run 'nowhere'; make one with `fernwood select --out`\n")
+    assert (astray.code, astray.err) == (
+        2,
+        "fernwood: there is no run 'nowhere'; make one with `fernwood select --out`\n",
+    )
     nowhere = run("select", "genes.csv", "--target", "state", "--out", "r", "--seed", 0)
     assert nowhere.code == 0
     refused = run("report", "r", "--output", "no/such/place.html")
