@@ -35,7 +35,7 @@ demo: $(FRESH)
 
 test: $(FRESH)
 	@echo "==> running the tests"
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest -n 2
 
 lint: $(FRESH)
 	@echo "==> ruff format, ruff check, mypy"
