@@ -16,9 +16,10 @@ if TYPE_CHECKING:
 
     from fernwood.kernels.examining import Contexts
     from fernwood.learner.contexts import Ground
+    from fernwood.search.drawn import Drawn
     from fernwood.search.examining import Examiner, Shadows
 
-__all__ = ["Awake", "ContextEvidence", "Look"]
+__all__ = ["Awake", "ContextEvidence", "Look", "n_referred"]
 
 _REFERENCE = 500
 """Shadows of a kind, the first ones, whose scores say what chance does in a context."""
@@ -37,6 +38,11 @@ class _Reference(NamedTuple):
     scores: NDArray[np.float32]
     mean: NDArray[np.float64]
     spread: NDArray[np.float64]
+
+
+def n_referred(kind: Shadows, n_shadows: int = 0) -> int:
+    """How many shadows of a kind say what chance does; more where more of them are asked for than are always there."""
+    return min(_REFERENCE, max(kind.n_always, n_shadows))
 
 
 class ContextEvidence:
@@ -62,8 +68,9 @@ class ContextEvidence:
         """All columns and shadows."""
         return Awake(np.ones(self.n_columns, bool), np.ones(self.n_shadows, bool))
 
-    def alone(self, kind: Shadows, contexts: Contexts, own: NDArray[np.float32]) -> NDArray[np.float32]:
+    def alone(self, kind: Shadows, drawn: Drawn, own: NDArray[np.float32]) -> NDArray[np.float32]:
         """1/p of all shadows of a kind in the one context there is; that of its columns goes to its place in `own`."""
+        contexts = drawn.contexts
         reference = self._reference(kind, contexts, len(kind.models))
         null = np.empty(len(kind.models), np.float32)
 
@@ -79,7 +86,7 @@ class ContextEvidence:
 
     def add_sums(
         self,
-        contexts: Contexts,
+        drawn: Drawn,
         used: Mapping[int, list[int]],
         awake: Awake,
         own: NDArray[np.float32],
@@ -89,14 +96,15 @@ class ContextEvidence:
 
         Parameters
         ----------
-        contexts
+        drawn
+            The contexts.
         used
-            The contexts that use a column, by its rank: it is not examined in those.
+            Those of them that use a column, by its rank: it is not examined in those.
         awake
         own, null
             To which the sums are added.
         """
-        in_use = np.array(sorted(used), np.int64)
+        contexts, in_use = drawn.contexts, np.array(sorted(used), np.int64)
         for kind, place in self.kinds:
             heard = np.flatnonzero(awake.shadows[place])
             reference = self._reference(kind, contexts)
@@ -124,9 +132,10 @@ class ContextEvidence:
             self._examiner.sweep(awake.columns & (kind.kinds == kind.number), contexts, add)
 
     def each(
-        self, kind: Shadows, ranks: NDArray[np.int64], contexts: Contexts, n_shadows: int = 0
+        self, kind: Shadows, ranks: NDArray[np.int64], drawn: Drawn, n_shadows: int = 0
     ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """1/p of some columns of a kind in every context, and of the first of its shadows: as many as asked for."""
+        contexts = drawn.contexts
         reference = self._reference(kind, contexts, n_shadows)
         own = np.empty((len(ranks), len(contexts.rows)), np.float32)
         null = np.empty((n_shadows, len(contexts.rows)), np.float32)
@@ -143,7 +152,7 @@ class ContextEvidence:
 
     def _reference(self, kind: Shadows, contexts: Contexts, n_shadows: int = 0) -> _Reference:
         """The first shadows of a kind: their scores, and what chance does in every context by them."""
-        places = np.arange(min(_REFERENCE, max(kind.n_always, n_shadows)))
+        places = np.arange(n_referred(kind, n_shadows))
         scores = np.empty((len(places), len(contexts.rows), 2), np.float32)
 
         def keep(at: NDArray[np.int64], some: NDArray[np.float32]) -> None:

@@ -71,6 +71,11 @@ class DiskStore(Store):
         self._lock = threading.Lock()
 
     @property
+    def locator(self) -> str:
+        """Its path."""
+        return str(self.path)
+
+    @property
     def n_bytes(self) -> int:
         """Bytes of all files of the store."""
         manifest_bytes = (self.path / "manifest.json").stat().st_size
