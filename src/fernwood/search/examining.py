@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from fernwood.kernels.examining import Contexts
     from fernwood.search.scoring import Scorer
 
-__all__ = ["Examiner", "Shadows", "shadow_counts"]
+__all__ = ["Examiner", "Shadows", "Tell", "shadow_counts"]
 
 _FEWEST_COLUMNS = 64
 """Fewer columns than this would leave lanes of the kernel empty."""
@@ -31,6 +31,10 @@ _SHADOWS_ALONE, _ALONE_A_COLUMN = 5000, 4
 """Shadows without context, which are cheap: the farther out they count, the less is modelled."""
 _MOST_SHADOWS, _COLUMNS_A_SHADOW = 20_000, 50
 """No more shadows than this, or than one for so many columns: a hundred of them say how the tail falls."""
+
+
+Tell: TypeAlias = "Callable[[NDArray[np.float32]], NDArray[np.float32]]"
+"""Makes something new of scores."""
 
 
 class Shadows(NamedTuple):
@@ -127,37 +131,40 @@ class Examiner:
         self,
         ranks: NDArray[np.int64],
         contexts: Contexts,
+        tell: Tell,
         use: Callable[[NDArray[np.int64], NDArray[np.float32]], object],
         addresses: NDArray[np.uint64] | None = None,
     ) -> None:
-        """Give the scores of some columns to `use`, block by block: places in `ranks`, and the scores there.
+        """Give what scores of some columns tell to `use`, block by block: places in `ranks`, and what is told there.
 
-        With `addresses`, those of their shadows that are dealt there.
+        With `addresses`, scores of their shadows that are dealt there. `tell` runs on many threads, and makes something
+        new of the scores it is given.
         """
 
         def look(places: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
             dealt = None if addresses is None else addresses[places]
-            return places, self.scorer.scores(self.columns(ranks[places]), contexts, dealt)
+            return places, tell(self.scorer.scores(self.columns(ranks[places]), contexts, dealt))
 
-        for places, scores in in_order(look, self._blocks(ranks), self._n_threads):
-            use(places, scores)
+        for places, told in in_order(look, self._blocks(ranks), self._n_threads):
+            use(places, told)
 
     def sweep(
         self,
         chosen: NDArray[np.bool_],
         contexts: Contexts,
+        tell: Tell,
         use: Callable[[NDArray[np.int32], NDArray[np.float32]], object],
     ) -> None:
-        """Give the scores of chosen columns to `use`, block by block: their ranks, and the scores there.
+        """Give what scores of chosen columns tell to `use`, block by block: their ranks, and what is told there.
 
         As `examine` does, but nothing is made that is as long as the table is wide.
         """
 
         def look(ranks: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
-            return ranks, self.scorer.scores(self.columns(ranks), contexts)
+            return ranks, tell(self.scorer.scores(self.columns(ranks), contexts))
 
-        for ranks, scores in in_order(look, one_ahead(self.blocks(chosen), self._expect), self._n_threads):
-            use(ranks, scores)
+        for ranks, told in in_order(look, one_ahead(self.blocks(chosen), self._expect), self._n_threads):
+            use(ranks, told)
 
     def _expect(self, ranks: NDArray[np.int32]) -> None:
         self.scorer.store.expect(self.ids[ranks])
