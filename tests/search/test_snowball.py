@@ -13,7 +13,7 @@ from fernwood.errors import BudgetError, ParameterError
 from fernwood.result import Result
 from fernwood.run.directory import RunDirectory, RunManifest
 from fernwood.run.driving import SearchProgress
-from fernwood.search import snowball
+from fernwood.search import drawn, snowball
 from fernwood.search.examining import Shadows
 from fernwood.search.ledger import SnowballState
 from fernwood.search.rolling import prepare, select_by_snowball
@@ -249,14 +249,14 @@ def test_columns_and_shadows_that_tell_little_rest_alike() -> None:
 
 
 def test_many_rows_are_laid_out_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    laid_out, plain = [], snowball.draw_ferns
+    laid_out, plain = [], drawn.draw_ferns
 
     def noting(rng: np.random.Generator, codes: np.ndarray, *rest: object) -> object:
         laid_out.append(rest[-1])
         return plain(rng, codes, *rest)
 
     monkeypatch.setattr("fernwood.learner.contexts._CELLS_AT_ONCE", 500 * 7)
-    monkeypatch.setattr(snowball, "draw_ferns", noting)
+    monkeypatch.setattr(drawn, "draw_ferns", noting)
     result = search(fernwood.ingest(MADELON.data, target=MADELON.target))
     assert max(laid_out) == 7
     assert laid_out[:10] == [7, 7, 2, 7, 7, 7, 7, 7, 7, 6]  # a quarter of 64 contexts, and the rest

@@ -7,8 +7,10 @@ with is given to another one as well, and the first result counts; one that kill
 from __future__ import annotations
 
 import secrets
+import socket
 import time
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from fernwood.errors import ClusterError, shown
 from fernwood.version import __version__
@@ -21,12 +23,15 @@ if TYPE_CHECKING:
 
 __all__ = ["DaskEngine", "connect"]
 
-_CONNECTING_S = 8
-"""How long a scheduler may take to answer."""
+_EXAMPLE = "tcp://10.0.0.1:8786"
+_CONNECTING_S = 4
+"""How long a scheduler may take to answer, and then its first worker to come."""
 _LOOK_S = 0.5
 """Between two looks at items that take their time."""
-_PATIENCE_S, _SLOWER = 20.0, 4.0
-"""An item is slow after so many seconds, and so many times as long as most others took."""
+_PATIENCE_S, _SLOWER = 10.0, 4.0
+"""Items are slow after so many seconds, and so many times as long as any round took before."""
+_AVOIDED_S = 600.0
+"""How long a worker that was slow is asked nothing, as long as there are others."""
 _WITHOUT_WORKERS_S = 30.0
 """How long a cluster may be without any worker before the work is done here."""
 _AT_ONCE = 64
@@ -47,18 +52,38 @@ def connect(address: str) -> DaskEngine:
         raise ClusterError(
             f"--scheduler is {shown(address)} and Dask is not installed; pip install 'fernwood[dask]'"
         ) from error
+    _check_answers(address)
     try:
         client = Client(address, timeout=_CONNECTING_S, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:
-        raise ClusterError(
-            f"no Dask scheduler answers at {shown(address)} within {_CONNECTING_S} s; start one with `dask scheduler`, "
-            "or check the address, which looks like tcp://10.0.0.1:8786"
-        ) from error
+        raise _no_scheduler(address) from error
     try:
         return DaskEngine(client, own=True)
     except ClusterError:
         client.close()
         raise
+
+
+def _check_answers(address: str) -> None:
+    """Refuse an address at which nobody listens: Dask itself would try again and again."""
+    place = urlsplit(address)
+    try:
+        host, port = place.hostname, place.port
+    except ValueError:
+        host = port = None
+    if not (place.scheme and host and port):
+        raise ClusterError(f"--scheduler is {shown(address)}; give an address with its port, such as {_EXAMPLE}")
+    try:
+        socket.create_connection((host, port), timeout=_CONNECTING_S).close()
+    except OSError as error:
+        raise _no_scheduler(address) from error
+
+
+def _no_scheduler(address: str) -> ClusterError:
+    return ClusterError(
+        f"no Dask scheduler answers at {shown(address)}; start one with `dask scheduler`, or check the address, which "
+        f"looks like {_EXAMPLE}"
+    )
 
 
 class DaskEngine(Engine):
@@ -77,7 +102,8 @@ class DaskEngine(Engine):
         self._own = own
         self._check_versions()
         self.n_workers = sum(self._threads().values())
-        self._usual = 0.0
+        self._longest = 0.0
+        self._slow: dict[str, float] = {}
 
     def _threads(self) -> dict[str, int]:
         """The workers there are, and how many items each does side by side."""
@@ -109,7 +135,8 @@ class DaskEngine(Engine):
     def _results(self, perform: Callable[[bytes], Any], items: Sequence[bytes]) -> Iterator[Any]:
         # A client that is in two rounds at once, or was before a resume, must not take one item for another.
         name = f"fernwood-{secrets.token_hex(6)}"
-        futures = self._client.map(perform, items, pure=False, key=[f"{name}-{i}" for i in range(len(items))])
+        keys = [f"{name}-{i}" for i in range(len(items))]
+        futures = self._client.map(perform, items, pure=False, key=keys, **self._preferring())
         try:
             for first in range(0, len(items), _AT_ONCE):
                 yield from self._gathered(perform, items[first : first + _AT_ONCE], futures[first : first + _AT_ONCE])
@@ -137,45 +164,53 @@ class DaskEngine(Engine):
         self, perform: Callable[[bytes], Any], items: Sequence[bytes], futures: list[Future]
     ) -> list[Future | None]:
         """Of every item the future that is finished; None where it failed."""
+        started = with_workers = time.monotonic()
+        twins: dict[int, Future] = {}
+
+        def asked(i: int) -> list[Future]:
+            return [futures[i], twins[i]] if i in twins else [futures[i]]
+
+        while waiting := [i for i in range(len(items)) if not any(_over(future) for future in asked(i))]:
+            if self._wait([future for i in waiting for future in asked(i)], any_one=bool(twins)):
+                continue
+            now = time.monotonic()
+            with_workers = now if self._threads() else with_workers
+            if now - with_workers > _WITHOUT_WORKERS_S:
+                break
+            if not twins and now - started > max(_PATIENCE_S, _SLOWER * self._longest):
+                twins = {i: self._elsewhere(perform, items[i], futures[i]) for i in waiting}
+        if not twins:
+            self._longest = max(self._longest, time.monotonic() - started)
+        return [next((one for one in asked(i) if one.status == "finished"), None) for i in range(len(items))]
+
+    def _wait(self, futures: list[Future], *, any_one: bool) -> bool:
+        """Wait for one of some items, or for all; whether that was over soon."""
         from distributed import wait
 
-        started, idle_since = time.monotonic(), None
-        twins: dict[int, Future] = {}
-        while True:
-            ours = [[future for future in (futures[i], twins.get(i)) if future is not None] for i in range(len(items))]
-            waiting = [i for i, same in enumerate(ours) if not any(_over(future) for future in same)]
-            if not waiting:
-                break
-            try:
-                pending = [future for i in waiting for future in ours[i]]
-                wait(pending, timeout=_LOOK_S, return_when="FIRST_COMPLETED" if twins else "ALL_COMPLETED")
-            except TimeoutError:
-                pass
-            except OSError as error:
-                raise self._gone(error) from error
-            took = time.monotonic() - started
-            n_done = len(items) - len(waiting)
-            if n_done >= len(items) / 2:
-                self._usual = max(self._usual, 0.0) or took
-            if self._threads():
-                idle_since = None
-            else:
-                idle_since = idle_since or time.monotonic()
-                if time.monotonic() - idle_since > _WITHOUT_WORKERS_S:
-                    break
-            if took > max(_PATIENCE_S, _SLOWER * self._usual) and not twins:
-                twins = {i: self._elsewhere(perform, items[i], futures[i]) for i in waiting}
-        return [next((future for future in same if future.status == "finished"), None) for same in ours]
+        try:
+            with self._client.as_current():
+                wait(futures, timeout=_LOOK_S, return_when="FIRST_COMPLETED" if any_one else "ALL_COMPLETED")
+        except TimeoutError:
+            return False
+        except OSError as error:
+            raise self._gone(error) from error
+        return True
+
+    def _preferring(self) -> dict[str, Any]:
+        """How Dask is asked for workers that were not slow lately, where there are such."""
+        now = time.monotonic()
+        self._slow = {worker: since for worker, since in self._slow.items() if now - since < _AVOIDED_S}
+        quick = [worker for worker in self._threads() if worker not in self._slow] if self._slow else []
+        return {"workers": quick, "allow_other_workers": True} if quick else {}
 
     def _elsewhere(self, perform: Callable[[bytes], Any], item: bytes, slow: Future) -> Future:
         """The item once more, with workers that are not at it."""
         self.n_again += 1
         self.bytes_sent += len(item)
-        at_it = {worker for worker, keys in self._client.processing().items() if slow.key in keys}
-        others = [worker for worker in self._threads() if worker not in at_it]
-        return self._client.submit(
-            perform, item, pure=False, workers=others or None, allow_other_workers=True, key=f"{slow.key}-again"
-        )
+        for worker, keys in self._client.processing().items():
+            if slow.key in keys:
+                self._slow[worker] = time.monotonic()
+        return self._client.submit(perform, item, pure=False, key=f"{slow.key}-again", **self._preferring())
 
     def _failed(self, perform: Callable[[bytes], Any], item: bytes, future: Future) -> Any:
         """What is to be done of an item that no worker finished."""

@@ -71,7 +71,7 @@ def shares(numbers: range, n_workers: int) -> list[range]:
     Examples
     --------
     >>> shares(range(5, 15), 2)
-    [range(5, 8), range(8, 10), range(10, 13), range(13, 15)]
+    [range(5, 7), range(7, 10), range(10, 13), range(13, 15)]
     """
     n_items = min(_ITEMS_A_WORKER * n_workers, len(numbers))
     ends = [round(len(numbers) * i / n_items) for i in range(n_items + 1)] if n_items else [0]
