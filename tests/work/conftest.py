@@ -1,0 +1,43 @@
+"""Engines for tests: one that does its items in this process, and a small Dask cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fernwood.work.engine import Engine
+
+
+class HereEngine(Engine):
+    """Items that travel as bytes, and are done in this process, in any order."""
+
+    n_workers = 3
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.largest_round = 0
+
+    def _results(self, perform: Callable[[bytes], Any], items: Sequence[bytes]) -> Iterator[Any]:
+        self.largest_round = max(self.largest_round, sum(map(len, items)))
+        done = {int(i): perform(items[i]) for i in np.random.default_rng(len(items)).permutation(len(items))}
+        for i in range(len(items)):
+            yield done[i]
+
+
+@pytest.fixture
+def here() -> HereEngine:
+    return HereEngine()
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    """Two workers, a process each."""
+    distributed = pytest.importorskip("distributed", reason="Dask is not installed; pip install 'fernwood[dask]'")
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as made,
+        distributed.Client(made, set_as_default=False) as client,
+    ):
+        yield client

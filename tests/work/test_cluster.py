@@ -1,0 +1,246 @@
+"""Workers of a Dask cluster: the same answer, whoever dies, hangs or is short of memory; and what is refused."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+import pytest
+
+import fernwood
+from fernwood.datasets import make_madelon
+from fernwood.errors import ClusterError, FernwoodWarning, StoreError
+from fernwood.search.methods import select
+from fernwood.search.snowball_settings import SnowballSettings
+from fernwood.work import cluster as module
+from fernwood.work.choosing import engine_here
+from fernwood.work.cluster import DaskEngine, connect
+from tests.work.errands import complains, dies_elsewhere, dies_once, doubled, hangs_once, lacks_memory_elsewhere
+
+MADELON = make_madelon(400, 300, class_sep=2.0, random_state=0)
+SETTINGS = SnowballSettings(n_contexts=64)
+
+pytest.importorskip("distributed", reason="Dask is not installed; pip install 'fernwood[dask]'")
+
+
+@pytest.fixture
+def engine(cluster: Any) -> DaskEngine:
+    cluster.wait_for_workers(2, timeout=60)
+    return DaskEngine(cluster)
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> fernwood.Store:
+    path = tmp_path_factory.mktemp("cluster") / "madelon.fern"
+    return fernwood.ingest(MADELON.data, path, target=MADELON.target)
+
+
+def test_results_come_in_the_order_of_the_items(engine: DaskEngine) -> None:
+    items = [bytes([i]) for i in range(100)]
+    assert list(engine.run(doubled, items)) == [item + item for item in items]
+    assert (engine.bytes_sent, engine.n_rounds, engine.n_again, engine.n_workers) == (100, 1, 0, 2)
+
+
+def test_a_search_has_the_answer_of_threads(engine: DaskEngine, store: fernwood.Store) -> None:
+    on_threads = select(store, SETTINGS, 0, n_threads=2).result
+    on_workers = select(store, SETTINGS, 0, engine=engine).result
+    assert len(on_threads.confirmed) > 10
+    np.testing.assert_array_equal(on_threads.p, on_workers.p)
+    assert on_threads.summary() == on_workers.summary()
+    assert engine.bytes_sent / engine.n_rounds < 10**6
+
+
+def test_joblib_names_the_cluster(cluster: Any) -> None:
+    """The client of joblib's context does the work; in a worker's own process there are threads."""
+    on_threads = fernwood.FernSelector(scans=50, random_state=0).fit(MADELON.data, MADELON.target)
+    with joblib.parallel_config("dask", client=cluster):
+        assert isinstance(engine_here(None), DaskEngine)
+        on_workers = fernwood.FernSelector(scans=50, random_state=0).fit(MADELON.data, MADELON.target)
+    np.testing.assert_array_equal(on_threads.support_, on_workers.support_)
+    np.testing.assert_array_equal(on_threads.importances_, on_workers.importances_)
+    assert cluster.submit(_engine_of_a_worker, pure=False).result(timeout=60) == "threads"
+
+
+def _engine_of_a_worker() -> str:
+    return "threads" if engine_here(2) is None else "workers"
+
+
+def test_a_worker_that_is_killed_in_the_middle(engine: DaskEngine, cluster: Any, store: fernwood.Store) -> None:
+    expected = select(store, SETTINGS, 1).result
+    victim = next(iter(cluster.run(os.getpid).values()))
+    rounds = []
+
+    def kill(progress: Any) -> None:
+        rounds.append(progress)
+        if len(rounds) == 2:
+            os.kill(victim, signal.SIGKILL)
+
+    got = select(store, SETTINGS, 1, engine=engine, progress=kill).result
+    assert len(rounds) > 3
+    np.testing.assert_array_equal(expected.p, got.p)
+    assert expected.summary() == got.summary()
+
+
+def test_items_of_a_worker_that_dies_are_done_again(engine: DaskEngine, tmp_path: Path) -> None:
+    items = [str(tmp_path / name).encode() for name in ("a", "deadly", "b", "c")]
+    done = list(engine.run(dies_once, items))
+    assert (tmp_path / "deadly").exists()
+    assert os.getpid() not in done
+
+
+def test_an_item_that_no_worker_survives_is_done_here(engine: DaskEngine, cluster: Any) -> None:
+    me = str(os.getpid()).encode()
+    with pytest.warns(FernwoodWarning, match="again and again; this part of the work is done here"):
+        assert list(engine.run(lacks_memory_elsewhere, [me])) == [os.getpid()]
+    with pytest.warns(FernwoodWarning, match="again and again"):
+        assert list(engine.run(dies_elsewhere, [me])) == [os.getpid()]
+    assert engine.n_again == 2
+    cluster.wait_for_workers(2, timeout=60)
+
+
+def test_an_item_that_hangs_is_given_to_another(
+    engine: DaskEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_PATIENCE_S", 1.0)
+    items = [str(tmp_path / name).encode() for name in ("a", "slow", "b", "c")]
+    started = time.monotonic()
+    assert list(engine.run(hangs_once, items)) == [False] * 4
+    assert time.monotonic() - started < 20
+    assert engine.n_again >= 1
+    assert len(engine._slow) == 1
+    # The slow one is asked nothing while the other is there.
+    assert list(engine.run(doubled, [b"x"] * 6)) == [b"xx"] * 6
+
+
+def test_a_complaint_is_passed_on(engine: DaskEngine) -> None:
+    with pytest.raises(ValueError, match="nothing to be done with this"):
+        list(engine.run(complains, [b"this"]))
+
+
+# What is refused ------------------------------------------------------------------------------------------------------
+
+
+def test_a_scheduler_that_is_not_there() -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"tcp://127.0.0.1:{free.getsockname()[1]}"
+    started = time.monotonic()
+    with pytest.raises(ClusterError, match="no Dask scheduler answers at 'tcp://127.*start one with `dask scheduler`"):
+        connect(address)
+    assert time.monotonic() - started < 10
+
+
+def test_somebody_else_listens_there() -> None:
+    """A port that takes connections and never answers."""
+    with socket.socket() as mute:
+        mute.bind(("127.0.0.1", 0))
+        mute.listen()
+        started = time.monotonic()
+        with pytest.raises(ClusterError, match="no Dask scheduler answers"):
+            connect(f"tcp://127.0.0.1:{mute.getsockname()[1]}")
+        assert time.monotonic() - started < 10
+
+
+@pytest.mark.parametrize("address", ["nonsense", "tcp://", "tcp://host", "tcp://host:notaport", ""])
+def test_an_address_that_is_none(address: str) -> None:
+    with pytest.raises(ClusterError, match="give an address with its port, such as tcp"):
+        connect(address)
+
+
+def test_workers_with_another_fernwood(cluster: Any) -> None:
+    cluster.wait_for_workers(2, timeout=60)
+    worker = next(iter(cluster.nthreads()))
+    cluster.run(_pretend, "0.0.1", workers=[worker])
+    try:
+        with pytest.raises(ClusterError, match=r"has Fernwood 0\.0\.1 and this is .*; install fernwood=="):
+            DaskEngine(cluster)
+    finally:
+        cluster.run(_pretend, fernwood.__version__, workers=[worker])
+
+
+def _pretend(version: str) -> None:
+    import fernwood.version
+
+    fernwood.version.__version__ = version
+
+
+def test_a_worker_that_came_later_with_another_fernwood(store: fernwood.Store) -> None:
+    from fernwood.search.working import perform
+
+    with pytest.raises(ClusterError, match=r"was asked by '0\.0\.1'; install the same on both"):
+        perform(b"0.0.1\n...")
+
+
+def test_a_store_that_workers_do_not_see(engine: DaskEngine, tmp_path: Path) -> None:
+    store = fernwood.ingest(MADELON.data[:, :30], tmp_path / "m.fern", target=MADELON.target)
+    (tmp_path / "m.fern").rename(tmp_path / "moved.fern")
+    with pytest.raises(StoreError, match="a worker cannot open the store: .*on a shared disk or at a URL"):
+        select(store, SETTINGS, 0, engine=engine)
+
+
+def test_another_store_at_the_same_place(engine: DaskEngine, tmp_path: Path) -> None:
+    store = fernwood.ingest(MADELON.data[:, :30], tmp_path / "m.fern", target=MADELON.target)
+    fernwood.ingest(MADELON.data[:, 30:60], tmp_path / "m.fern", target=MADELON.target, force=True)
+    with pytest.raises(StoreError, match="a worker finds another store at"):
+        select(store, SETTINGS, 0, engine=engine)
+
+
+# The command line -----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def scheduler(cluster: Any) -> str:
+    cluster.wait_for_workers(2, timeout=60)
+    return cluster.scheduler_info(n_workers=0)["address"]
+
+
+def fernwood_command(*arguments: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "fernwood.cli", *map(str, arguments)], capture_output=True, text=True, timeout=200
+    )
+
+
+def test_the_coordinator_is_killed_and_resumed(scheduler: str, store: Any, tmp_path: Path) -> None:
+    """Begun on a cluster, killed, and resumed there: the decisions of one go on threads."""
+    whole = fernwood_command("select", store.path, "--seed", 0, "--out", tmp_path / "whole", "--quiet")
+    assert whole.returncode == 0, whole.stderr
+    run = tmp_path / "killed"
+    begun = subprocess.Popen(
+        [
+            sys.executable,
+            "-m",
+            "fernwood.cli",
+            "select",
+            store.path,
+            "--seed",
+            "0",
+            "--out",
+            run,
+            "--scheduler",
+            scheduler,
+        ]
+    )
+    deadline = time.monotonic() + 60
+    while not (run / "checkpoint").exists() and not list(run.glob("checkpoint*")) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    begun.kill()
+    begun.wait()
+    resumed = fernwood_command("resume", run, "--scheduler", scheduler, "--quiet")
+    assert resumed.returncode == 0, resumed.stderr
+    one, other = (fernwood_command("export", tmp_path / name, "--to", "csv").stdout for name in ("whole", "killed"))
+    assert len(one) > 1000
+    assert one == other
+
+
+def test_methods_that_stay_in_one_process(store: Any) -> None:
+    told = fernwood_command("select", store.path, "--method", "filter", "--scheduler", "tcp://127.0.0.1:1")
+    assert told.returncode == 2
+    assert "--scheduler is given and --method is filter" in told.stderr
