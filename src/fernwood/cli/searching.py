@@ -208,9 +208,9 @@ class SearchCommand:
 
 def _reading(store: Store, thread_seconds: float) -> dict[str, Any]:
     """What was asked of the disk, and the share of the threads' time that they waited for it."""
-    from fernwood.store import DiskStore
+    from fernwood.store import FileStore
 
-    if not isinstance(store, DiskStore):
+    if not isinstance(store, FileStore):
         return {}
     share = store.seconds_reading / max(thread_seconds, 1e-9)
     return {

@@ -26,7 +26,7 @@ from fernwood.sources.base import Progress, Workspace
 from fernwood.sources.names import check_names, clean_names as cleaned
 from fernwood.sources.text_format import MISSING_WORDS, TextFormat
 from fernwood.store.columns import ManyCategories, code_band, settle_categories
-from fernwood.store.disk import open_store
+from fernwood.store.disk import DiskStore
 from fernwood.store.given import GivenRoles
 from fernwood.store.manifest import is_store
 from fernwood.store.quantise import MAX_CODES, bin_count
@@ -158,7 +158,7 @@ def ingest(
         else:
             with appearing_directory(path, replace=force) as directory:
                 job.to_disk(plan, wanted, directory)
-            store = open_store(path)
+            store = DiskStore(path)
     for note in store.notes:
         warnings.warn(note, FernwoodWarning, stacklevel=2)
     return store
