@@ -133,13 +133,18 @@ def as_dictionaries(_: Path) -> pa.Table:
     return TABLE.set_column(index, "colour", TABLE.column("colour").combine_chunks().dictionary_encode())
 
 
+@np.errstate(invalid="ignore")  # pandas 2 looks whether infinite numbers are whole ones
+def nullable(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame.convert_dtypes()
+
+
 MIXED: dict[str, Callable[[Path], Any]] = {
     "pyarrow": lambda _: TABLE,
     "pyarrow in chunks": lambda _: pa.concat_tables([TABLE.slice(0, 33), TABLE.slice(33)]),
     "pyarrow dictionaries": as_dictionaries,
     "pandas": lambda _: TABLE.to_pandas(),
     "pandas of arrow": lambda _: TABLE.to_pandas(types_mapper=pd.ArrowDtype),
-    "pandas nullable": lambda _: TABLE.to_pandas().convert_dtypes(),
+    "pandas nullable": lambda _: nullable(TABLE.to_pandas()),
     "polars": lambda _: pl.from_arrow(TABLE),
     "polars lazy": lambda _: pl.from_arrow(TABLE).lazy(),
     "csv": as_csv,

@@ -15,12 +15,13 @@ from fernwood.errors import ParameterError, SourceError
 from fernwood.sources import Kind, Workspace, open_source, text as module
 from fernwood.sources.base import Band
 from fernwood.sources.scratch import ColumnBlocks
+from fernwood.sources.table_form import TableForm
 from fernwood.sources.text_format import TextFormat
 
 
 def read(path: Path, columns: list[int] | None = None, memory: int = 2**26, **form: Any) -> tuple[list[str], Band]:
     """Names and values of a text table, read by the source alone."""
-    source = open_source(path, TextFormat(**form))
+    source = open_source(path, TableForm(**form))
     wanted = np.array(columns if columns is not None else range(len(source.names)), np.int64)
     with source.reading(wanted, Workspace(memory, path.parent, lambda _: None)) as reader:
         return source.names.take(wanted).to_pylist(), reader.band(0, len(wanted))

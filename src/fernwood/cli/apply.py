@@ -63,12 +63,13 @@ def apply_command(
     Example: fernwood apply genes.run new_patients.csv --output new_genes.parquet
     """
     from fernwood.reduced import StandardOutput, TableFile, apply_run
-    from fernwood.sources.text_format import MISSING_WORDS, TextFormat
+    from fernwood.sources.table_form import TableForm
+    from fernwood.sources.text_format import MISSING_WORDS
 
     if as_json and output is None:
         raise ParameterError("--json says what was written, and standard output has the table; give --output FILE")
     out = StandardOutput() if output is None else TableFile(output, force=force)
-    form = TextFormat(
+    form = TableForm(
         {"tab": "\t", "space": " "}.get(delimiter, delimiter) or None,
         header,
         decimal,

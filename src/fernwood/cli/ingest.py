@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import time
 import warnings
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -32,6 +31,9 @@ def ingest_command(
     task: Annotated[_TASKS | None, typer.Option(help="What the target asks for, if the rules guess wrong.")] = None,
     weights: Annotated[str, typer.Option(help="Row weights: a column or a file.")] = "",
     groups: Annotated[str, typer.Option(help="Groups of rows that belong together: a column or a file.")] = "",
+    given: Annotated[
+        list[str] | None, typer.Option(help="A covariate of searches to come, such as one of obs; repeat it.")
+    ] = None,
     columns: Annotated[list[str] | None, typer.Option(help="Keep only these: names or patterns; repeat it.")] = None,
     drop: Annotated[list[str] | None, typer.Option(help="Leave these out: names or patterns; repeat it.")] = None,
     transposed: Annotated[bool, typer.Option("--transposed", help="Text: features in rows.")] = False,
@@ -40,6 +42,9 @@ def ingest_command(
     decimal: Annotated[str, typer.Option(help="Text: the decimal sign.")] = ".",
     missing: Annotated[list[str] | None, typer.Option(help="Text: a word for missing values; repeat it.")] = None,
     categorical: Annotated[list[str] | None, typer.Option(help="Text: columns of codes that are categories.")] = None,
+    layer: Annotated[str, typer.Option(help="AnnData: the layer to read instead of X.")] = "",
+    dataset: Annotated[str, typer.Option(help="HDF5, Zarr: the path of the data set in the file.")] = "",
+    key: Annotated[str, typer.Option(help="Parquet folder split by columns: the column that rows match by.")] = "",
     many_categories: Annotated[_MANY_CATEGORIES, typer.Option(help="Text columns of over 254 categories.")] = "error",
     bins: Annotated[int | None, typer.Option(help="Quantile bins, 8 to 255; by default one for 24 rows.")] = None,
     clean_names: Annotated[
@@ -58,6 +63,7 @@ def ingest_command(
         "task": task,
         "weights": weights or None,
         "groups": groups or None,
+        "given": given or (),
         "columns": columns,
         "drop": drop,
         "bins": bins,
@@ -71,6 +77,9 @@ def ingest_command(
         "decimal": decimal,
         "transposed": transposed,
         "categorical": tuple(categorical or ()),
+        "layer": layer or None,
+        "dataset": dataset or None,
+        "key": key or None,
     }
     if missing is not None:
         form["missing"] = tuple(missing)
@@ -87,22 +96,16 @@ def ingest_table(
     quiet: bool,
     as_json: bool = False,
     title: str = "",
-    covariates: Sequence[str] = (),
 ) -> None:
-    """Ingest within a budget for the whole process, with progress, warnings and a closing line (about `title`).
-
-    Covariates of a search to come are looked for first, so that a wrong name costs no reading.
-    """
+    """Ingest within a budget for the whole process, with progress, warnings and a closing line (about `title`)."""
     from fernwood.sources import open_source
-    from fernwood.sources.names import match_names
-    from fernwood.sources.text_format import TextFormat
+    from fernwood.sources.table_form import TableForm
     from fernwood.store import ingest
 
     keep_pandas_out()
     started = time.monotonic()
     total = parse_size(memory) if memory else None
-    source = open_source(table, TextFormat(**form))  # type: ignore[arg-type]
-    match_names(source.names, covariates, "the covariate")
+    source = open_source(table, TableForm(**form))  # type: ignore[arg-type]
     # What is resident now (interpreter, libraries, compiled code) is part of what the user allows.
     held = resident()
     with ProgressView(quiet=quiet or as_json, memory=total or 0) as view, warnings.catch_warnings(record=True) as notes:

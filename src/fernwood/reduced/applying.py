@@ -16,7 +16,8 @@ from fernwood.reduced.tables import chosen_columns, store_of
 from fernwood.saved import load_result
 from fernwood.sources import open_source
 from fernwood.sources.names import NumberedNames, clean_names as cleaned
-from fernwood.sources.text_format import TextFormat, is_text_name
+from fernwood.sources.table_form import TableForm
+from fernwood.sources.text_format import is_text_name
 from fernwood.store import open_store
 from fernwood.store.decoded import StoreSource, rounding
 from fernwood.store.manifest import is_store
@@ -75,7 +76,7 @@ def apply_run(
     *,
     only: str = "selected",
     memory: int,
-    form: TextFormat | None = None,
+    form: TableForm | None = None,
     store: Path | None = None,
     clean_names: bool = False,
     progress: ProgressCallback = lambda _progress: None,
@@ -119,7 +120,7 @@ def apply_run(
         if store is not None:
             raise
         notes.append(f"kinds and values are not compared with those of the run: {error}")
-    source = _opened(table, form or TextFormat(), clean_names=clean_names)
+    source = _opened(table, form or TableForm(), clean_names=clean_names)
     places = find_columns(source.names, names, source.title, transposed=_may_be_transposed(table, form))
     if isinstance(source.names, NumberedNames):
         notes.append(
@@ -142,7 +143,7 @@ def apply_run(
     return Applied(written, n_rows, unlike, notes)
 
 
-def _opened(table: Path, form: TextFormat, *, clean_names: bool) -> Source:
+def _opened(table: Path, form: TableForm, *, clean_names: bool) -> Source:
     if is_store(table):
         return StoreSource(open_store(table), shown(table.name))
     source = open_source(table, form)
@@ -151,7 +152,7 @@ def _opened(table: Path, form: TextFormat, *, clean_names: bool) -> Source:
     return source
 
 
-def _may_be_transposed(table: Path, form: TextFormat | None) -> bool:
+def _may_be_transposed(table: Path, form: TableForm | None) -> bool:
     return is_text_name(table) and not (form is not None and form.transposed)
 
 

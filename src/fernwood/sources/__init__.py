@@ -18,7 +18,7 @@ from fernwood.sources.base import Band, Kind, Progress, ProgressCallback, Reader
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from fernwood.sources.text_format import TextFormat
+    from fernwood.sources.table_form import TableForm
 
 __all__ = [
     "Band",
@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 
-def open_source(table: Any, form: TextFormat | None = None) -> Source:
+def open_source(table: Any, form: TableForm | None = None) -> Source:
     """The source of a table: a path, a NumPy array, a SciPy sparse matrix or a data frame.
 
     Parameters
@@ -42,7 +42,7 @@ def open_source(table: Any, form: TextFormat | None = None) -> Source:
     table
         What holds the table.
     form
-        How a text file is written; other tables ignore it.
+        How the table is written, and what of a file is the table; a table refuses what is not about it.
 
     Examples
     --------
@@ -52,9 +52,12 @@ def open_source(table: Any, form: TextFormat | None = None) -> Source:
     """
     if isinstance(table, Source):
         return table
+    from fernwood.sources.table_form import TableForm
+
+    form = form or TableForm()
     if isinstance(table, str | os.PathLike):
         return _open_path(Path(table), form)
-    _refuse_text_options(form, f"a {type(table).__name__}")
+    _refuse_options(form, f"a {type(table).__name__}")
     if isinstance(table, np.ma.MaskedArray):
         raise SourceError("a masked array hides its values; give table.filled(numpy.nan), where NaN is missing")
     if isinstance(table, np.ndarray):
@@ -86,11 +89,13 @@ def as_array(values: Any) -> NDArray[np.generic]:
         raise SourceError("the rows of the list differ in length; a table has as many values in every row") from error
 
 
-def _refuse_text_options(form: TextFormat | None, what: str) -> None:
+def _refuse_options(form: TableForm, what: str, taken: frozenset[str] = frozenset()) -> None:
     """Refuse what would otherwise be ignored."""
-    told = form.told() if form is not None else ()
+    from fernwood.sources.table_form import about_option
+
+    told = [name for name in form.told() if name not in taken]
     if told:
-        raise SourceError(f"{told[0]} says how a text file is written, and {what} is none; leave it out")
+        raise SourceError(f"{told[0]} says {about_option(told[0])}, and {what} is none; leave it out")
 
 
 def is_there(path: Path) -> bool:
@@ -107,36 +112,12 @@ def check_path(path: Path) -> None:
         raise SourceError(f"there is no file {shown(path)}{nearest_path(path) or '; check the path'}")
 
 
-def _open_path(path: Path, form: TextFormat | None) -> Source:
+def _open_path(path: Path, form: TableForm) -> Source:
     check_path(path)
-    from fernwood.sources.text_format import TextFormat, is_text_name
+    from fernwood.sources.formats import format_of
 
-    if not is_text_name(path):
-        _refuse_text_options(form, shown(path.name))
-    if path.is_dir():
-        from fernwood.sources.parquet import open_parquet_folder
-
-        return open_parquet_folder(path)
-    if path.stat().st_size == 0:
+    if path.is_file() and path.stat().st_size == 0:
         raise SourceError(f"{shown(path.name)} is empty; a table has a header and rows")
-    suffix = path.suffix.lower()
-    if suffix == ".npy":
-        from fernwood.sources.arrays import open_npy
-
-        return open_npy(path)
-    if suffix in {".parquet", ".pq"}:
-        from fernwood.sources.parquet import open_parquet
-
-        return open_parquet(path)
-    if suffix in {".feather", ".arrow", ".ipc"}:
-        from fernwood.sources.parquet import open_ipc
-
-        return open_ipc(path)
-    if is_text_name(path):
-        from fernwood.sources.text import TextSource
-
-        return TextSource(path, form or TextFormat())
-    raise SourceError(
-        f"the name of {shown(path.name)} does not say what it is; Fernwood reads .csv, .tsv, .txt (also .gz, .zst), "
-        ".parquet, .feather, .arrow and .npy"
-    )
+    known = format_of(path)
+    _refuse_options(form, shown(path.name), known.options)
+    return known.open(path, form)

@@ -110,6 +110,11 @@ class Source(ABC):
     n_bytes: int
     """Size of the source, for rates."""
 
+    beside: Source | None = None
+    """What describes the rows and is no column of the table, as a table of its own with the same rows in the same
+    order: ``obs`` of AnnData, the people of a ``.fam`` file. Targets, weights, groups and covariates are looked for
+    there first; none of it becomes a candidate."""
+
     @abstractmethod
     def reading(self, columns: NDArray[np.int64], workspace: Workspace) -> AbstractContextManager[Reader]:
         """Open the source to read the columns at these positions."""

@@ -17,10 +17,10 @@ from fernwood.store.roles import Roles, Task, make_groups, make_target, make_wei
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import pyarrow as pa
     from numpy.typing import NDArray
 
-    from fernwood.sources.base import Band, Reader, Workspace
-    from fernwood.sources.names import Names
+    from fernwood.sources.base import Band, Reader, Source, Workspace
 
 __all__ = ["GivenRoles"]
 
@@ -30,19 +30,33 @@ class GivenRoles:
 
     Parameters
     ----------
-    names
-        Names of the table's columns.
+    table
+        The source; what it has beside its columns is looked through first.
     target, weights, groups
         A column by name or position, a path to a file with one column, anything like an array, or None.
     task
         What the target asks for, where that was said.
+    given
+        Covariates of a search to come, by name or position: those beside the table go into the store.
     """
 
-    def __init__(self, names: Names, *, target: Any, weights: Any, groups: Any, task: Task | None) -> None:
-        self._names = names
+    def __init__(
+        self,
+        table: Source,
+        *,
+        target: Any,
+        weights: Any,
+        groups: Any,
+        task: Task | None,
+        given: Sequence[str | int] = (),
+    ) -> None:
+        self._names = table.names
+        self._beside = table.beside
         self._task = task
         self._inner: dict[str, int] = {}
+        self._described: dict[str, int] = {}
         self._outer: dict[str, tuple[str, Any]] = {}
+        self._covariates = self._find_covariates(given)
         for role, given in (("target", target), ("weights", weights), ("groups", groups)):
             if given is not None:
                 self._place(role, given)
@@ -52,7 +66,33 @@ class GivenRoles:
         """Columns of the table that have a role."""
         return np.array(list(self._inner.values()), np.int64)
 
+    @property
+    def n_covariates(self) -> int:
+        """Covariates that are beside the table."""
+        return len(self._covariates)
+
+    def _find_covariates(self, given: Sequence[str | int]) -> NDArray[np.int64]:
+        beside = [self._position_beside(column) for column in given]
+        match_names(self._names, [c for c, at in zip(given, beside, strict=True) if at is None], "the covariate")
+        found = [at for at in dict.fromkeys(beside) if at is not None]
+        for at in found:
+            name = self._beside.names[at] if self._beside is not None else ""
+            if self._names.find(name) is not None:
+                raise SourceError(
+                    f"the covariate {shown(name)} describes the rows and is a column of the table too; rename one"
+                )
+        return np.array(found, np.int64)
+
+    def _position_beside(self, column: Any) -> int | None:
+        return self._beside.names.find(column) if self._beside is not None and isinstance(column, str) else None
+
     def _place(self, role: str, given: Any) -> None:
+        at = self._position_beside(given)
+        if at is not None:
+            if at in self._described.values() or at in self._covariates:
+                raise TargetError(f"{shown(given)} cannot be the {role} and something else at once")
+            self._described[role] = at
+            return
         if isinstance(given, str | os.PathLike):
             text = os.fspath(given)
             position = self._names.find(text) if isinstance(given, str) else None
@@ -63,8 +103,7 @@ class GivenRoles:
                 position = as_position(text, len(self._names))
             if position is None:
                 raise TargetError(
-                    f"there is no {role} {shown(text)}: neither a column of the table nor a file"
-                    f"{self._names.nearest(text)}"
+                    f"there is no {role} {shown(text)}: neither a column of the table nor a file{self._nearest(text)}"
                 )
         elif isinstance(given, int | np.integer) and not isinstance(given, bool):
             position = as_position(int(given), len(self._names))
@@ -76,6 +115,10 @@ class GivenRoles:
         if position in self._inner.values():
             raise TargetError(f"column {shown(self._names[position])} cannot be the {role} and something else at once")
         self._inner[role] = position
+
+    def _nearest(self, text: str) -> str:
+        beside = "" if self._beside is None else self._beside.names.nearest(text)
+        return beside or self._names.nearest(text)
 
     def candidates(self, columns: Sequence[str | int] | None, drop: Sequence[str | int] | None) -> NDArray[np.int64]:
         """Positions of the columns that go into the store."""
@@ -94,6 +137,9 @@ class GivenRoles:
         """Read the roles and check them."""
         bands = {role: reader.band(i, i + 1) for i, role in enumerate(self._inner)}
         names = {role: self._names[position] for role, position in self._inner.items()}
+        for role, at in self._described.items():
+            bands[role], taken = self._read_beside(np.array([at]), reader.n_rows, workspace)
+            names[role] = str(taken[0])
         for role, (name, given) in self._outer.items():
             bands[role] = _outer_band(given, role, reader.n_rows, workspace)
             names[role] = name
@@ -102,6 +148,19 @@ class GivenRoles:
             make_weights(bands["weights"], names["weights"]) if "weights" in bands else None,
             make_groups(bands["groups"], names["groups"]) if "groups" in bands else None,
         )
+
+    def covariates(self, n_rows: int, workspace: Workspace) -> tuple[Band, pa.Array]:
+        """The covariates that are beside the table, and their names."""
+        return self._read_beside(self._covariates, n_rows, workspace)
+
+    def _read_beside(self, positions: NDArray[np.int64], n_rows: int, workspace: Workspace) -> tuple[Band, pa.Array]:
+        assert self._beside is not None  # noqa: S101  (positions were found there)
+        with self._beside.reading(positions, workspace) as reader:
+            if reader.n_rows != n_rows:
+                raise SourceError(
+                    f"{self._beside.title} has {reader.n_rows} rows and the table has {n_rows}; they must agree"
+                )
+            return reader.band(0, len(positions)), self._beside.names.take(positions)
 
 
 def _outer_band(given: Any, role: str, n_rows: int, workspace: Workspace) -> Band:

@@ -24,7 +24,8 @@ from fernwood.files import appearing_directory
 from fernwood.sources import open_source
 from fernwood.sources.base import Progress, Workspace
 from fernwood.sources.names import check_names, clean_names as cleaned
-from fernwood.sources.text_format import MISSING_WORDS, TextFormat
+from fernwood.sources.table_form import TableForm
+from fernwood.sources.text_format import MISSING_WORDS
 from fernwood.store.columns import ManyCategories, code_band, settle_categories
 from fernwood.store.disk import DiskStore
 from fernwood.store.given import GivenRoles
@@ -63,6 +64,7 @@ def ingest(
     task: Task | None = None,
     weights: Any = None,
     groups: Any = None,
+    given: Sequence[str | int] = (),
     columns: Sequence[str | int] | None = None,
     drop: Sequence[str | int] | None = None,
     memory: int | str | None = None,
@@ -75,6 +77,9 @@ def ingest(
     missing: Sequence[str] = MISSING_WORDS,
     transposed: bool = False,
     categorical: Sequence[str | int] = (),
+    layer: str | None = None,
+    dataset: str | None = None,
+    key: str | None = None,
     force: bool = False,
     progress: ProgressCallback | None = None,
 ) -> Store:
@@ -94,6 +99,9 @@ def ingest(
         as rows) ask for classification, everything else for regression.
     weights, groups
         The weight of every row, and the group (patient, batch) that it belongs to, given like the target.
+    given
+        Covariates of searches to come. Those that describe the rows beside the table (``obs`` of AnnData, a ``.fam``
+        file) go into the store as columns; those that are columns of the table are there anyway.
     columns, drop
         Columns to keep, or to leave out: names, shell patterns (``"gene_*"``) or positions.
     memory
@@ -107,6 +115,8 @@ def ingest(
         Rename columns whose names are empty, repeated, too long or hold control characters, instead of refusing them.
     delimiter, header, decimal, missing, transposed, categorical
         How a text file is written; see `fernwood.sources.text_format.TextFormat`.
+    layer, dataset, key
+        What of a file is the table; see `fernwood.sources.table_form.TableForm`.
     force
         Replace a store that is there already.
     progress
@@ -137,7 +147,9 @@ def ingest(
     """
     _check_choices(task, bins, many_categories)
     budget = default_budget() if memory is None else parse_size(memory)
-    form = TextFormat(delimiter, header, decimal, _listed(missing), transposed, _listed(categorical))
+    form = TableForm(
+        delimiter, header, decimal, _listed(missing), transposed, _listed(categorical), layer, dataset, key
+    )
     path = None if out is None else Path(out)
     if path is not None:
         path = path.resolve() if path.is_symlink() else path
@@ -149,7 +161,7 @@ def ingest(
         table.names = cleaned(table.names)
     check_names(table.names)
     job = _Job(table, budget, bins, many_categories, progress or _silent)
-    plan = GivenRoles(table.names, target=target, weights=weights, groups=groups, task=task)
+    plan = GivenRoles(table, target=target, weights=weights, groups=groups, task=task, given=_listed(given))
     wanted = plan.candidates(None if columns is None else _listed(columns), None if drop is None else _listed(drop))
     with _disk_troubles(path):
         if path is None:
@@ -184,16 +196,9 @@ class _Job:
     def to_memory(self, plan: GivenRoles, wanted: NDArray[np.int64], scratch: Path) -> Store:
         with self._reading(plan, wanted, scratch) as (reader, roles, bins):
             # The codes stay, so they come off the budget that bands may use.
-            writer = MemoryWriter(reader.n_rows, len(wanted))
-            notes = self._fill(
-                writer.append,
-                reader,
-                roles,
-                wanted,
-                bins,
-                len(plan.positions),
-                kept=reader.n_rows * len(wanted),
-            )
+            n_columns = len(wanted) + plan.n_covariates
+            writer = MemoryWriter(reader.n_rows, n_columns)
+            notes = self._fill(writer.append, reader, roles, wanted, bins, plan, kept=reader.n_rows * n_columns)
         self._refuse_nothing(writer.n_columns)
         return writer.finish(roles, notes)
 
@@ -201,7 +206,7 @@ class _Job:
         with self._reading(plan, wanted, directory) as (reader, roles, bins):
             writer = DiskWriter(directory, reader.n_rows, bins)
             try:
-                notes = self._fill(writer.append, reader, roles, wanted, bins, len(plan.positions), kept=0)
+                notes = self._fill(writer.append, reader, roles, wanted, bins, plan, kept=0)
                 self._refuse_nothing(writer.n_columns)
                 source = self._table.title.strip("'")
                 writer.finish(roles, notes, source, self._table.n_bytes, f"fernwood {__version__}")
@@ -231,12 +236,13 @@ class _Job:
         roles: Roles,
         wanted: NDArray[np.int64],
         bins: int,
-        first: int,
+        plan: GivenRoles,
         kept: int,
     ) -> list[str]:
-        """Move the candidates, which the reader has from `first` on, into the store; return the notes."""
+        """Move the candidates, which the reader has behind the roles, and covariates into the store; the notes."""
         suspects = Suspects(roles.target, bins)
         width = self._band_width(reader, len(wanted), kept)
+        first = len(plan.positions)
         for start in range(0, len(wanted), width):
             self._progress(Progress("storing", start, len(wanted), "columns"))
             positions = wanted[start : start + width]
@@ -245,6 +251,9 @@ class _Job:
             coded = code_band(band, names, bins)
             suspects.look(band, coded)
             append(coded)
+        if plan.n_covariates:
+            workspace = Workspace(self._budget - kept, Path(), self._progress)  # some columns: no scratch is needed
+            append(code_band(*settle_categories(*plan.covariates(reader.n_rows, workspace), "error"), bins))
         self._progress(Progress("storing", len(wanted), len(wanted), "columns"))
         return suspects.notes()
 

@@ -1,0 +1,142 @@
+"""Which kinds of files and folders are read, and by whom: a table of formats, the first that knows a path opens it.
+
+Formats of other packages join through the entry point group ``fernwood.sources``; ours are asked first.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib.metadata import entry_points
+from typing import TYPE_CHECKING
+
+from fernwood.errors import SourceError, shown
+from fernwood.sources.table_form import TEXT_OPTIONS
+from fernwood.sources.text_format import is_text_name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from fernwood.sources.base import Source
+    from fernwood.sources.table_form import TableForm
+
+__all__ = ["ENTRY_POINTS", "Format", "format_of"]
+
+ENTRY_POINTS = "fernwood.sources"
+"""The entry point group; each entry is a `Format`."""
+
+
+@dataclass(frozen=True)
+class Format:
+    """A kind of file or folder that holds a table.
+
+    Parameters
+    ----------
+    title
+        What it is called in a sentence, with the endings of its names.
+    recognises
+        Whether a path, which is there, is of this kind; by its name or by its first bytes, without reading it all.
+    open
+        The source of such a path.
+    options
+        The options (fields of `TableForm`) that it takes; all others are refused before it is opened.
+
+    Examples
+    --------
+    >>> def open_it(path, form):
+    ...     ...
+    >>> Format("Notes (.notes)", lambda path: path.suffix == ".notes", open_it).title
+    'Notes (.notes)'
+    """
+
+    title: str
+    recognises: Callable[[Path], bool]
+    open: Callable[[Path, TableForm], Source]
+    options: frozenset[str] = frozenset()
+
+
+def _ends_with(*endings: str) -> Callable[[Path], bool]:
+    return lambda path: path.is_file() and path.suffix.lower() in endings
+
+
+def _open_npy(path: Path, _: TableForm) -> Source:
+    from fernwood.sources.arrays import open_npy
+
+    return open_npy(path)
+
+
+def _open_parquet(path: Path, _: TableForm) -> Source:
+    from fernwood.sources.parquet import open_parquet
+
+    return open_parquet(path)
+
+
+def _open_ipc(path: Path, _: TableForm) -> Source:
+    from fernwood.sources.parquet import open_ipc
+
+    return open_ipc(path)
+
+
+def _open_text(path: Path, form: TableForm) -> Source:
+    from fernwood.sources.text import TextSource
+
+    return TextSource(path, form)
+
+
+def _open_folder(path: Path, _: TableForm) -> Source:
+    from fernwood.sources.parquet import open_parquet_folder
+
+    return open_parquet_folder(path)
+
+
+_OURS = (
+    Format(
+        "text (.csv, .tsv, .txt, also .gz, .zst)", lambda p: p.is_file() and is_text_name(p), _open_text, TEXT_OPTIONS
+    ),
+    Format("Parquet (.parquet)", _ends_with(".parquet", ".pq"), _open_parquet),
+    Format("Arrow (.feather, .arrow)", _ends_with(".feather", ".arrow", ".ipc"), _open_ipc),
+    Format("NumPy (.npy)", _ends_with(".npy"), _open_npy),
+    # Any folder that nobody else knows: it says itself what it lacks.
+    Format("folders of Parquet files", lambda path: path.is_dir(), _open_folder),
+)
+
+
+def format_of(path: Path) -> Format:
+    """The format of a file or folder.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     format_of(pathlib.Path(folder)).title
+    'folders of Parquet files'
+    """
+    for known in _formats():
+        if known.recognises(path):
+            return known
+    titles = ", ".join(known.title for known in _formats())
+    raise SourceError(f"the name of {shown(path.name)} does not say what it is; Fernwood reads {titles}")
+
+
+def _formats() -> Iterator[Format]:
+    """Ours, those of other packages, and last the folder that is anybody's."""
+    yield from _OURS[:-1]
+    yield from _theirs()
+    yield _OURS[-1]
+
+
+def _theirs() -> Iterator[Format]:
+    for entry in entry_points(group=ENTRY_POINTS):
+        try:
+            found = entry.load()
+        except Exception as error:
+            raise SourceError(
+                f"the source {shown(entry.name)} of another package cannot be loaded ({error}); "
+                "update or remove that package"
+            ) from error
+        if not isinstance(found, Format):
+            raise SourceError(
+                f"the source {shown(entry.name)} of another package is a {type(found).__name__}, not a "
+                "fernwood.sources.formats.Format; update or remove that package"
+            )
+        yield found
