@@ -13,10 +13,13 @@ from typing import TYPE_CHECKING, Any
 from fernwood.errors import StoreError, shown
 from fernwood.files import nearest_path
 from fernwood.sealed import is_intact, seal
+from fernwood.sources.place import Url
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
+
+    from fernwood.sources.place import Place
 
 __all__ = [
     "FORMAT_VERSION",
@@ -80,9 +83,9 @@ class Manifest:
         return [*self.codes, self.columns, *([self.rows] if self.rows else [])]
 
 
-def is_store(path: Path) -> bool:
-    """Whether a directory says that it is a store; it may be damaged all the same."""
-    return (path / MANIFEST_NAME).is_file()
+def is_store(place: Place) -> bool:
+    """Whether a directory says that it is a store; it may be damaged all the same. A URL can be nothing else."""
+    return isinstance(place, Url) or (place / MANIFEST_NAME).is_file()
 
 
 def file_digest(path: Path) -> str:
