@@ -17,7 +17,8 @@ def object_store() -> Iterator[dict[str, str]]:
     """The environment under which `s3://` is that store."""
     why = "an object store to test with needs moto's server and s3fs: pip install 'moto[server]' s3fs"
     server = pytest.importorskip("moto.server", reason=why)
-    pytest.importorskip("s3fs", reason=why)
+    s3fs = pytest.importorskip("s3fs", reason=why)
+    s3fs.S3FileSystem.clear_instance_cache()  # which know the server before
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
     served = server.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     served.start()
