@@ -144,6 +144,14 @@ def test_a_small_cache_stays_small_and_reads_right(
     store.close()
 
 
+def test_rooms_may_differ(url: str, codes: np.ndarray) -> None:
+    with opened(url) as large, opened(url, cache_size=16 * BLOCK) as small:
+        large.read(np.arange(N_COLUMNS))
+        fetched = len(CountedFiles.parts("codes"))
+        np.testing.assert_array_equal(small.read(np.arange(N_COLUMNS)), codes)
+        assert len(CountedFiles.parts("codes")) == fetched
+
+
 def test_what_stays_saves_its_share_of_every_sweep(url: str) -> None:
     """A cache that kept what was used last would save nothing of a sweep."""
     with opened(url, cache_size=24 * BLOCK) as store:
@@ -218,11 +226,13 @@ def test_half_a_block_is_never_read(url: str, tmp_path: Path, codes: np.ndarray)
 
 def test_expected_columns_are_fetched_meanwhile(url: str) -> None:
     with opened(url) as store:
+        CountedFiles.pause = 0.05
         store.expect(np.arange(20))
         for thread in [thread for thread in threading.enumerate() if thread.name == "fernwood-ahead"]:
             thread.join(10)
         ahead = CountedFiles.parts("codes")
         assert len(ahead) == 3
+        assert CountedFiles.at_once[1] == 2
         store.read(np.arange(20))
         assert CountedFiles.parts("codes") == ahead
 

@@ -186,23 +186,27 @@ class BlockCache:
                 if number is None:
                     self._n_threads -= 1
                     return
+                del self._ahead[number]
             # Whoever reads the block meets what went wrong, and says it.
             with suppress(StoreError):
                 self._fetched(number, patient=False)
-            with self._lock:
-                self._ahead.pop(number, None)
 
     def _path(self, number: int) -> Path:
-        if self._room.stays(number):
-            return self.path / f"staying-{number // _IN_A_FOLDER}" / str(number)
-        return self.path / "passing" / str(number)
+        return self._paths(number)[0 if self._room.stays(number) else 1]
+
+    def _paths(self, number: int) -> tuple[Path, Path]:
+        """Where a block is that stays, and where it is while it passes through: processes may differ in their room."""
+        return self.path / f"staying-{number // _IN_A_FOLDER}" / str(number), self.path / "passing" / str(number)
 
     def _here(self, number: int) -> FileReader | None:
-        try:
-            block = FileReader(self._path(number))
-        except FileNotFoundError:
-            return None
-        if self._room.stays(number):
+        staying, passing = self._paths(number)
+        for path in (staying, passing):
+            with suppress(FileNotFoundError):
+                return self._remembered(number, FileReader(path), stays=path is staying)
+        return None
+
+    def _remembered(self, number: int, block: FileReader, *, stays: bool) -> FileReader:
+        if stays:
             if len(self._handles) >= _MOST_HANDLES:
                 self._handles = {}  # only let go: threads that read keep theirs
             self._handles[number] = block
