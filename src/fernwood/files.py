@@ -280,6 +280,8 @@ def alone_with(path: Path) -> Iterator[None]:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
     finally:
+        # Closing alone would leave it with a child that was forked meanwhile.
+        fcntl.flock(lock, fcntl.LOCK_UN)
         os.close(lock)
 
 

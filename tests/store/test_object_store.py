@@ -145,6 +145,33 @@ def test_a_killed_process_leaves_others_whole_and_nothing_behind(
     assert [path for root in (tmp_path / "tmp").iterdir() for path in root.iterdir()] == []
 
 
+FORKING = """
+import os, sys
+import numpy as np
+import fernwood
+from fernwood.store import remote
+
+remote.BLOCK_BYTES = 2**15
+with fernwood.open(sys.argv[1]) as here, fernwood.open(sys.argv[2]) as store:
+    expected = here.read(np.arange(here.n_columns))
+    store.read([0])
+    store.expect(np.arange(store.n_columns))
+    child = os.fork()
+    same = (store.read(np.arange(store.n_columns)) == expected).all()
+    if child == 0:
+        os._exit(0 if same else 1)
+    assert same
+    assert os.waitpid(child, 0)[1] == 0
+"""
+
+
+def test_a_process_that_forks_while_it_fetches(folder: Path, there: dict[str, str]) -> None:
+    url = put(folder, f"s3://{BUCKET}/forked.fern")
+    command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", FORKING, str(folder), url]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 def test_objects_that_are_overwritten_are_refused(folder: Path, there: dict[str, str], tmp_path: Path) -> None:
     import fsspec
 

@@ -61,8 +61,7 @@ class Objects:
         self._options = dict(options)
         self._lock = threading.Lock()
         self._at_once = threading.BoundedSemaphore(AT_ONCE)
-        self._opened: tuple[int, Any, str] = (-1, None, "")
-        self._files()
+        self._opened: tuple[Any, str] | None = None
 
     def manifest(self) -> bytes | None:
         """The bytes of the manifest; None where they are too many to be one."""
@@ -149,17 +148,10 @@ class Objects:
         return data
 
     def _file(self, name: str) -> tuple[Any, str]:
-        files, root = self._files()
+        self._opened = self._opened or self._file_system()
+        files, root = self._opened
         path, mark, query = root.partition("?") if self.url.protocol in ("http", "https") else (root, "", "")
         return files, f"{path.rstrip('/')}/{name}{mark}{query}"
-
-    def _files(self) -> tuple[Any, str]:
-        """The file system, and the path in it; a process that was forked needs its own."""
-        process, files, root = self._opened
-        if process != os.getpid():
-            files, root = self._file_system()
-            self._opened = (os.getpid(), files, root)
-        return files, root
 
     def _file_system(self) -> tuple[Any, str]:
         try:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import threading
+import weakref
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +17,6 @@ from fernwood.store.objects import AT_ONCE, Objects
 from fernwood.store.stored import FileStore
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Callable, Mapping
 
     from fernwood.store.manifest import Manifest
@@ -62,6 +63,14 @@ class RemoteStore(FileStore):
         self._key = digest(repr((str(url), self.fingerprint, BLOCK_BYTES, seen)).encode())
         self._cache: BlockCache | None = None
         self._cache_lock = threading.Lock()
+        _OPENED.add(self)
+
+    def _begin_again(self) -> None:
+        """Let go of what a forked process cannot use: locks that threads of its parent hold, and their connections."""
+        self._objects = Objects(self.url, self._arguments[2] or {})
+        self._lock, self._records_lock, self._cache_lock = threading.Lock(), threading.Lock(), threading.Lock()
+        self._handles, self._cache = {}, None
+        self.__dict__.pop("_parquet", None)
 
     @property
     def bytes_fetched(self) -> int:
@@ -169,6 +178,19 @@ class _CachedFile:
         first, last = offset // BLOCK_BYTES, (offset + size - 1) // BLOCK_BYTES
         self._cache.expect(range(self._first + first, self._first + last + 1))
 
+
+_OPENED: weakref.WeakSet[RemoteStore] = weakref.WeakSet()
+
+
+def _after_fork() -> None:
+    global _AT_WORK_LOCK
+    _AT_WORK_LOCK = threading.Lock()
+    _AT_WORK.clear()
+    for store in list(_OPENED):
+        store._begin_again()  # noqa: SLF001
+
+
+os.register_at_fork(after_in_child=_after_fork)
 
 _AT_WORK: dict[str, tuple[RemoteStore, BlockCache]] = {}
 _AT_WORK_LOCK = threading.Lock()
