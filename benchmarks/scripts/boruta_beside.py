@@ -19,7 +19,7 @@ import fernwood
 from benchmarks import tables
 from benchmarks.tally import Tally
 from fernwood.search.rolling import select_by_snowball
-from fernwood.search.snowball import SnowballSettings
+from fernwood.search.snowball_settings import SnowballSettings
 
 try:
     from boruta import BorutaPy

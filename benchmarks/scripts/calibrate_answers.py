@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 import fernwood
 from benchmarks import tables
 from fernwood.search.rolling import select_by_snowball
-from fernwood.search.snowball import SnowballSettings
+from fernwood.search.snowball_settings import SnowballSettings
 
 TABLES = {
     "madelon": tables.madelon_like(2000, 1.5),

@@ -18,7 +18,7 @@ import fernwood
 from benchmarks.noise import NOISE
 from fernwood.run.driving import SearchProgress
 from fernwood.search.rolling import prepare, select_by_snowball
-from fernwood.search.snowball import SnowballSettings
+from fernwood.search.snowball_settings import SnowballSettings
 from fernwood.store.base import Store
 
 LEVELS = {"1e4": 1e-4, "3e4": 3e-4, "1e3": 1e-3, "3e3": 3e-3, "1e2": 1e-2, "3e2": 3e-2, "1e1": 0.1, "half": 0.5}

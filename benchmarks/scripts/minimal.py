@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 import fernwood
 from benchmarks import tables
 from fernwood.search.rolling import select_by_snowball
-from fernwood.search.snowball import SnowballSettings
+from fernwood.search.snowball_settings import SnowballSettings
 
 first, n_seeds = int(sys.argv[1]), int(sys.argv[2])
 

@@ -17,11 +17,14 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from fernwood.learner.contexts import draw_ferns
 from fernwood.relevance.shadows import combined, found_at, tail_chances
+from fernwood.search.drawn import Drawn
+from fernwood.search.evidence import ContextEvidence, Look
 from fernwood.search.examining import Shadows
+from fernwood.search.ledger import SnowballState
 from fernwood.search.rolling import prepare
-from fernwood.search.snowball import Snowball, SnowballSettings, SnowballState
+from fernwood.search.snowball import Snowball
+from fernwood.search.snowball_settings import SnowballSettings
 from fernwood.store import open_store
 
 _CARRIED = 30
@@ -31,10 +34,9 @@ SETTINGS = SnowballSettings()
 def one_pass(loop: Snowball, state: SnowballState, n_contexts: int) -> None:
     examiner, told, ground = loop.examiner, loop.told, loop.ground
     carried = np.sort(np.argsort(state.chance, kind="stable")[:_CARRIED])
-    codes, categories = examiner.codes(carried), examiner.categories[carried]
-    ferns = draw_ferns(np.random.default_rng(0), codes, categories, ground, n_contexts)
+    drawn = Drawn.ferns(np.random.default_rng(0), examiner, carried, ground, n_contexts)
     own, null = np.zeros(told.n_columns, np.float32), np.zeros(told.n_shadows, np.float32)
-    told.add_sums(ferns.contexts, {}, told.everyone(), own, null)
+    told.add_sums(drawn, {}, told.everyone(), own, null)
     chances = np.empty(told.n_columns)
     for kind, place in told.kinds:
         shadows = combined(state.alone_null[place], null[place], n_contexts)
@@ -47,7 +49,8 @@ def rate(n_contexts: int, n_passes: int, shadows: list[Shadows] | None = None) -
     """Columns a second, and how many shadows there were."""
     loop = prepare(store, SETTINGS, seed=200).loop
     if shadows is not None:
-        loop = Snowball(loop.examiner, loop.ground, shadows, SETTINGS, seed=200)
+        look = Look(loop.examiner, loop.ground, ContextEvidence(loop.examiner, shadows))
+        loop = Snowball(look, SETTINGS, seed=200)
     state = loop.start()
     seconds = []
     for _ in range(n_passes):

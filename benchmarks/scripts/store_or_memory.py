@@ -7,7 +7,7 @@ import time
 from fernwood.datasets import make_madelon
 from fernwood.search.methods import select
 from fernwood.search.settings import SubspaceSettings
-from fernwood.search.snowball import SnowballSettings
+from fernwood.search.snowball_settings import SnowballSettings
 from fernwood.store import ingest, open_store
 
 _TURNS = 5

@@ -6,7 +6,7 @@ import time
 
 from fernwood.search.methods import prepare
 from fernwood.search.settings import SubspaceSettings
-from fernwood.search.snowball import SnowballSettings
+from fernwood.search.snowball_settings import SnowballSettings
 from fernwood.store import open_store
 
 _PASSES = 3

@@ -10,6 +10,7 @@ from fernwood.version import __version__
 if TYPE_CHECKING:
     from fernwood.errors import (
         BudgetError,
+        ClusterError,
         FernwoodError,
         FernwoodWarning,
         LearnerError,
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "BorutaSelector": "fernwood.selectors",
     "BudgetError": "fernwood.errors",
+    "ClusterError": "fernwood.errors",
     "CoverageDisplay": "fernwood.report.displays",
     "EliminationDisplay": "fernwood.report.displays",
     "EliminationSelector": "fernwood.selectors",
@@ -72,6 +74,7 @@ _MODULES = {"datasets", "errors", "models", "seeds", "sources", "store", "theory
 __all__ = [
     "BorutaSelector",
     "BudgetError",
+    "ClusterError",
     "CoverageDisplay",
     "EliminationDisplay",
     "EliminationSelector",

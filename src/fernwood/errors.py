@@ -9,6 +9,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BudgetError",
+    "ClusterError",
     "FernwoodError",
     "FernwoodWarning",
     "LearnerError",
@@ -56,6 +57,10 @@ class BudgetError(FernwoodError, MemoryError):
 
 class LearnerError(FernwoodError, ValueError):
     """A learner that failed on some columns, or whose score is no number; what was done before is kept."""
+
+
+class ClusterError(FernwoodError, RuntimeError):
+    """A cluster that is not there, has no workers, or workers that would not do what is asked."""
 
 
 class FernwoodWarning(UserWarning):

@@ -7,16 +7,18 @@ item 700 therefore draws the same numbers whether it runs first, last, alone or 
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from fernwood.errors import ParameterError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
-__all__ = ["entropy", "generator", "numbered_states", "state", "states"]
+__all__ = ["entropy", "generator", "numbered_states", "resumed", "state", "states"]
 
 _ITEMS_A_BLOCK, _STATES_A_BLOCK = 128, 128 * 11
 """Work items that share a seed sequence; fewer where each needs many states."""
@@ -61,6 +63,21 @@ def generator(seed: int, *address: int) -> np.random.Generator:
     False
     """
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=address)))
+
+
+def resumed(state: Mapping[str, Any]) -> np.random.Generator:
+    """A generator that goes on from where another one was.
+
+    Examples
+    --------
+    >>> rng = generator(0, 1)
+    >>> here = rng.bit_generator.state
+    >>> float(rng.random()) == float(resumed(here).random())
+    True
+    """
+    bits = np.random.PCG64()
+    bits.state = cast("Any", state)
+    return np.random.Generator(bits)
 
 
 def state(seed: int, *address: int) -> NDArray[np.uint64]:

@@ -73,7 +73,7 @@ from fernwood.budget import resident
 from fernwood.run import plan as planning
 from fernwood.search import rolling, selecting
 from fernwood.search.settings import SubspaceSettings
-from fernwood.search.snowball import SnowballSettings
+from fernwood.search.snowball_settings import SnowballSettings
 path, n_threads, method, settings = sys.argv[1], int(sys.argv[2]), sys.argv[3], eval(sys.argv[4])
 if method == "subspace":
     room, plan, search, make, small_ones = (

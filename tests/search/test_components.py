@@ -12,6 +12,7 @@ from fernwood.learner.target import class_target, value_target
 from fernwood.search.components import frequent
 from fernwood.search.dealing import Dealer
 from fernwood.search.examining import Examiner
+from fernwood.search.scoring import Scorer
 
 
 def mixed(n: int) -> pd.DataFrame:
@@ -34,16 +35,16 @@ def test_kept_components_change_no_score(task: str) -> None:
     contexts = None
     scores = []
     for survey in (False, True):
-        examiner = Examiner(store, ids, None, np.ones(n), Dealer(0), 1 + survey)
+        examiner = Examiner(Scorer(store, None, np.ones(n), Dealer(0)), ids, 1 + survey)
         if survey:
             examiner.survey()
-            assert 0.5 < np.mean(examiner._kept >= 0) < 1
+            assert 0.5 < np.mean(examiner.kept >= 0) < 1
         if contexts is None:
             codes, categories = examiner.codes(np.arange(6)), examiner.categories[:6]
             contexts = draw_ferns(np.random.default_rng(3), codes, categories, Ground.undivided(target), 4).contexts
         for addresses in (None, np.arange(len(ids), dtype=np.uint64)):
             out = np.full((len(ids), 4, 2), np.nan, np.float32)
-            examiner.examine(np.arange(len(ids)), contexts, out.__setitem__, addresses)
+            examiner.examine(np.arange(len(ids)), contexts, np.copy, out.__setitem__, addresses)
             scores.append(out)
     assert (scores[0] == scores[2]).all()
     assert (scores[1] == scores[3]).all()
@@ -62,12 +63,12 @@ def test_blocks_go_through_the_store_from_front_to_back(monkeypatch: pytest.Monk
     store = fernwood.ingest(np.random.default_rng(0).standard_normal((50, 300)))
     ids = np.random.default_rng(1).permutation(300)
     monkeypatch.setattr("fernwood.run.plan._BLOCK_BYTES", 50 * 37)
-    examiner = Examiner(store, ids, None, np.ones(50), Dealer(0), 1)
+    examiner = Examiner(Scorer(store, None, np.ones(50), Dealer(0)), ids, 1)
     read = np.concatenate([ids[places] for places in examiner._blocks(np.arange(300))])
     assert read.tolist() == list(range(300))
     chosen = np.random.default_rng(2).random(300) < 0.5
     for at_once in (7, 2**18):
         monkeypatch.setattr("fernwood.search.examining._RANKS_AT_ONCE", at_once)
-        blocks = list(examiner._sweep(chosen))
+        blocks = list(examiner.blocks(chosen))
         assert ids[np.concatenate(blocks)].tolist() == sorted(ids[chosen].tolist())
         assert {len(block) for block in blocks[:-1]} == {37}

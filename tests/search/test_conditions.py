@@ -15,7 +15,7 @@ from fernwood.search.conditions import given_positions, strata_of
 from fernwood.search.dealing import Dealer
 from fernwood.search.resolution import smallest_chance
 from fernwood.search.rolling import select_by_snowball
-from fernwood.search.snowball import SnowballSettings
+from fernwood.search.snowball_settings import SnowballSettings
 
 
 def search(store: fernwood.Store, seed: int = 0, **settings: object) -> Result:

@@ -25,7 +25,7 @@ from fernwood.search.ferns import FernSettings
 from fernwood.search.filter import FilterSettings
 from fernwood.search.methods import Settings, select
 from fernwood.search.settings import SubspaceSettings
-from fernwood.search.snowball import SnowballSettings
+from fernwood.search.snowball_settings import SnowballSettings
 from fernwood.store import Store
 
 SETTINGS: dict[str, Settings] = {

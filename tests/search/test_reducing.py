@@ -26,7 +26,7 @@ from fernwood.saved import load_result, save_result
 from fernwood.search.methods import select, settings_of
 from fernwood.search.reduction import Few, Reduction, ReductionState
 from fernwood.search.settings import SubspaceSettings
-from fernwood.search.snowball import SnowballSettings
+from fernwood.search.snowball_settings import SnowballSettings
 
 QUICK: dict[str, Any] = {"n_contexts": 64, "n_confirming": 64, "goal": "minimal"}
 

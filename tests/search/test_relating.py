@@ -15,7 +15,8 @@ from fernwood.search.dealing import Dealer
 from fernwood.search.examining import Examiner
 from fernwood.search.relating import _told_more, interchangeable
 from fernwood.search.rolling import select_by_snowball
-from fernwood.search.snowball import SnowballSettings
+from fernwood.search.scoring import Scorer
+from fernwood.search.snowball_settings import SnowballSettings
 
 
 def search(x: object, y: object, **settings: object) -> Result:
@@ -83,7 +84,7 @@ def test_categories_are_alike_when_they_divide_the_rows_alike() -> None:
     frame["renamed"] = pd.Series(kind).map({"a": "w", "b": "z", "c": "y", "d": "x"})
     frame["number"] = rng.standard_normal(300)
     store = fernwood.ingest(frame)
-    examiner = Examiner(store, np.arange(4), None, np.ones(300), Dealer(0), 1)
+    examiner = Examiner(Scorer(store, None, np.ones(300), Dealer(0)), np.arange(4), 1)
     numbers = interchangeable(examiner, np.arange(4)).tolist()
     assert numbers[0] == numbers[2]
     assert len(set(numbers)) == 3

@@ -15,7 +15,8 @@ from fernwood.search import rolling
 from fernwood.search.rolling import select_by_snowball
 from fernwood.search.sampling import sampled_rows
 from fernwood.search.settings import SubspaceSettings
-from fernwood.search.snowball import Snowball, SnowballSettings
+from fernwood.search.snowball import Snowball
+from fernwood.search.snowball_settings import SnowballSettings
 from fernwood.selectors import SubspaceSelector
 from fernwood.store.base import Store
 from fernwood.store.view import Kept, RowView

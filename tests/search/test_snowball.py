@@ -13,10 +13,12 @@ from fernwood.errors import BudgetError, ParameterError
 from fernwood.result import Result
 from fernwood.run.directory import RunDirectory, RunManifest
 from fernwood.run.driving import SearchProgress
-from fernwood.search import snowball
+from fernwood.search import drawn, snowball
 from fernwood.search.examining import Shadows
+from fernwood.search.ledger import SnowballState
 from fernwood.search.rolling import prepare, select_by_snowball
-from fernwood.search.snowball import Snowball, SnowballSettings, SnowballState
+from fernwood.search.snowball import Snowball
+from fernwood.search.snowball_settings import SnowballSettings
 from fernwood.store import Store
 
 MADELON = fernwood.datasets.make_madelon(500, 400, class_sep=2.0, shuffle=True, random_state=1)
@@ -226,10 +228,10 @@ def test_a_column_is_not_examined_in_contexts_that_use_it() -> None:
     found = before.found
     assert len(found) > 2
     rng = seeds.generator(0, snowball._WAVES, 0)
-    legs = [next(loop._ferns(rng, found, n, loop.whole))[0] for n in (16, 48)]
+    legs = [next(loop._ferns(rng, found, n, loop.whole)) for n in (16, 48)]
     for kind in shadows:
         mine = found[kind.kinds[found] == kind.number]
-        told = np.concatenate([loop.told.each(kind, mine, leg.contexts)[0] for leg in legs], axis=1)
+        told = np.concatenate([loop.told.each(kind, mine, leg)[0] for leg in legs], axis=1)
         uses = legs[0].uses + legs[1].uses
         for row, rank in enumerate(mine.tolist()):
             beside = np.array([rank not in found[use] for use in uses])
@@ -247,14 +249,14 @@ def test_columns_and_shadows_that_tell_little_rest_alike() -> None:
 
 
 def test_many_rows_are_laid_out_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    laid_out, plain = [], snowball.draw_ferns
+    laid_out, plain = [], drawn.draw_ferns
 
     def noting(rng: np.random.Generator, codes: np.ndarray, *rest: object) -> object:
         laid_out.append(rest[-1])
         return plain(rng, codes, *rest)
 
     monkeypatch.setattr("fernwood.learner.contexts._CELLS_AT_ONCE", 500 * 7)
-    monkeypatch.setattr(snowball, "draw_ferns", noting)
+    monkeypatch.setattr(drawn, "draw_ferns", noting)
     result = search(fernwood.ingest(MADELON.data, target=MADELON.target))
     assert max(laid_out) == 7
     assert laid_out[:10] == [7, 7, 2, 7, 7, 7, 7, 7, 7, 6]  # a quarter of 64 contexts, and the rest

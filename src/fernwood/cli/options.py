@@ -65,7 +65,7 @@ _PARAMETERS: dict[str, dict[str, str]] = {
 _FLAGS: dict[str, Any] = {"blind": False, "bonferroni": False, "fixed_shadows": "fixed-shadows"}
 """What a flag sets its parameter to; others are set to True."""
 
-_NO_MATTER = {"table", "seed", "jobs", "force", "quiet", "as_json"}
+_NO_MATTER = {"scheduler", "table", "seed", "jobs", "force", "quiet", "as_json"}
 """What is no option of the same search, or is said otherwise."""
 
 _INSTEAD = {("boruta", "fdr"): "--level", ("boruta", "alpha"): "--level"}

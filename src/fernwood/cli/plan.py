@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from fernwood.run.plan import SearchPlan
     from fernwood.search.forecasting import Forecast
 
-_NOT_OF_A_PLAN = ("out", "report", "force", "quiet")
+_NOT_OF_A_PLAN = ("out", "report", "force", "quiet", "scheduler")
 
 
 def plan_command(**options: Any) -> None:

@@ -16,12 +16,22 @@ from fernwood.budget import default_budget, parse_size, peak_resident, resident,
 from fernwood.cli.lean import keep_pandas_out, too_small
 from fernwood.cli.report import REPORT_NAME, write_report
 from fernwood.cli.showing import print_table
-from fernwood.errors import BudgetError, FernwoodWarning, LearnerError, ParameterError, StoreError, printable, shown
+from fernwood.errors import (
+    BudgetError,
+    ClusterError,
+    FernwoodWarning,
+    LearnerError,
+    ParameterError,
+    StoreError,
+    printable,
+    shown,
+)
 from fernwood.run.stopping import Stopped
 from fernwood.run.view import ProgressView
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Self
 
     from fernwood.result import Result
     from fernwood.run.directory import RunDirectory
@@ -29,6 +39,7 @@ if TYPE_CHECKING:
     from fernwood.search.methods import Settings
     from fernwood.search.selection import Selection
     from fernwood.store.base import Store
+    from fernwood.work.engine import Engine
 
 __all__ = ["SearchCommand"]
 
@@ -52,6 +63,8 @@ class SearchCommand:
         Write the report of a run too.
     call
         What was asked for, as a command that asks for it again.
+    scheduler
+        The address of a Dask scheduler whose workers do the work; empty for threads of this process.
     """
 
     def __init__(
@@ -63,6 +76,7 @@ class SearchCommand:
         as_json: bool = False,
         report: bool = False,
         call: str = "",
+        scheduler: str = "",
     ) -> None:
         if jobs < 0:
             raise ParameterError(f"--jobs is {jobs}; give a number of threads, or 0 for one for every processor")
@@ -76,6 +90,19 @@ class SearchCommand:
         self._notes: list[str] = []
         self._reading: dict[str, Any] = {}
         self._started = time.monotonic()
+        self._engine: Engine | None = None
+        if scheduler:
+            from fernwood.work.cluster import connect
+
+            keep_pandas_out()
+            self._engine = connect(scheduler)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._engine is not None:
+            self._engine.close()
 
     def search(self, store: Store, settings: Settings, seed: int, directory: RunDirectory | None = None) -> Result:
         """Search a store, keep what comes of it in the run, and show it; when stopped early, exit with code 3."""
@@ -90,7 +117,7 @@ class SearchCommand:
                     _save(selection.result, directory)
                     if self._report:
                         write_report(selection.result, directory.path / REPORT_NAME)
-                except (LearnerError, StoreError) as error:
+                except (ClusterError, LearnerError, StoreError) as error:
                     raise type(error)(
                         f"{error}; what was done before is kept: mend that and go on with: fernwood resume {where}"
                     ) from error
@@ -151,6 +178,7 @@ class SearchCommand:
                     memory=max(self.total - held, 1),
                     directory=directory,
                     progress=view,
+                    engine=self._engine,
                 )
         self._reading = _reading(store, self._n_threads * (time.perf_counter() - started))
         self._notes = [*store.notes, *(str(note.message) for note in notes)]

@@ -37,6 +37,7 @@ _IMPORTANCES = Literal["impurity", "out-of-sample", "permutation"]
 
 _MEMORY = typer.Option(help="The most memory the process may take, such as 512MB; by default half of what is free.")
 _JOBS = typer.Option(help="Threads; 0 is one for every processor. The answer does not depend on it.")
+_SCHEDULER = typer.Option(help="A Dask scheduler whose workers do the work, such as tcp://10.0.0.1:8786.")
 _QUIET = typer.Option("--quiet", help="Print errors only.")
 _AS_JSON = typer.Option("--json", help="Print the result as JSON.")
 _REPORT = typer.Option("--report", help="Write the report too, as report.html in the run.")
@@ -94,6 +95,7 @@ def select_command(
     out: Annotated[Path | None, typer.Option(help="A directory to make for the run: resumable, exportable.")] = None,
     seed: Annotated[int | None, typer.Option(help="Same data, same options, same seed: the same answer.")] = None,
     jobs: Annotated[int, _JOBS] = 0,
+    scheduler: Annotated[str, _SCHEDULER] = "",
     report: Annotated[bool, _REPORT] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace a run that is there.")] = False,
     quiet: Annotated[bool, _QUIET] = False,
@@ -216,8 +218,8 @@ def select_command(
     number = seeds.entropy(seed)
     defaults = {name: known.default for name, known in inspect.signature(select_command).parameters.items()}
     call = command_of(options, defaults, number)
-    command = SearchCommand(memory, jobs, quiet=quiet, as_json=as_json, report=report, call=call)
     check_table_options(place, options)
+    check_scheduler(scheduler, method)
     if report and out is None:
         raise ParameterError("--report is given without --out; give --out RUN, the directory that the report goes into")
 
@@ -225,6 +227,9 @@ def select_command(
         return table_as_store(place, options, directory, quiet=command.silent)
 
     with ExitStack() as stack:
+        command = stack.enter_context(
+            SearchCommand(memory, jobs, quiet=quiet, as_json=as_json, report=report, call=call, scheduler=scheduler)
+        )
         if out is None:
             scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="fernwood-")))
             command.search(stack.enter_context(open_store(stored(scratch))), settings, number)
@@ -245,6 +250,15 @@ def _from(run: Path, directory: Path, store: Place) -> str:
     if isinstance(store, Url):
         return str(store)
     return STORE_NAME if store.parent == directory else os.path.relpath(store, run)
+
+
+def check_scheduler(scheduler: str, method: str) -> None:
+    """Refuse workers for a method whose learner has its table laid out in one process."""
+    if scheduler and method in ("elimination", "filter"):
+        raise ParameterError(
+            f"--scheduler is given and --method is {method}, whose learner has the table laid out in one process; "
+            "leave --scheduler out"
+        )
 
 
 def check_table_options(table: Place, options: Mapping[str, Any]) -> None:
@@ -302,6 +316,7 @@ def resume_command(
     ] = "",
     memory: Annotated[str, _MEMORY] = "",
     jobs: Annotated[int, _JOBS] = 0,
+    scheduler: Annotated[str, _SCHEDULER] = "",
     quiet: Annotated[bool, _QUIET] = False,
     as_json: Annotated[bool, _AS_JSON] = False,
     report: Annotated[bool, _REPORT] = False,
@@ -332,5 +347,6 @@ def resume_command(
                 f"the store {shown(path.name)} is not the one that {shown(run.name)} began with "
                 f"({began.other_data(here)}); say with --store where that one is"
             )
-        command = SearchCommand(memory, jobs, quiet=quiet, as_json=as_json, report=report)
-        command.search(opened, settings, directory.manifest.seed, directory)
+        check_scheduler(scheduler, began.method)
+        with SearchCommand(memory, jobs, quiet=quiet, as_json=as_json, report=report, scheduler=scheduler) as command:
+            command.search(opened, settings, began.seed, directory)

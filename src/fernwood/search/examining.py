@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from fernwood.kernels.components import fill_components
 from fernwood.learner.many import in_order, one_ahead
 from fernwood.run.plan import block_width
-from fernwood.search.components import Components, frequent, pair_counts
+from fernwood.search.components import frequent
+from fernwood.search.scoring import Columns
 from fernwood.sources.base import Kind
-from fernwood.store.quantise import MISSING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -19,22 +18,23 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fernwood.kernels.examining import Contexts
-    from fernwood.search.dealing import Dealer
-    from fernwood.store.base import Store
+    from fernwood.search.scoring import Scorer
 
-__all__ = ["Examiner", "Shadows", "shadow_counts"]
+__all__ = ["Examiner", "Shadows", "Tell", "shadow_counts"]
 
 _FEWEST_COLUMNS = 64
 """Fewer columns than this would leave lanes of the kernel empty."""
 _RANKS_AT_ONCE = 2**18
 """Columns that are looked up together: arrays as long as the table is wide are what memory is short of."""
-_EVEN_ENOUGH = 4  # as a power of two
 _SHADOWS_A_KIND, _SHADOWS_OF_A_RARE_KIND, _SHADOWS_A_RARE_COLUMN = 1000, 300, 20
 _SHADOWS_ALONE, _ALONE_A_COLUMN = 5000, 4
 """Shadows without context, which are cheap: the farther out they count, the less is modelled."""
-_KINDS_APART = 4096  # more than all kinds that differ by components and spread
 _MOST_SHADOWS, _COLUMNS_A_SHADOW = 20_000, 50
 """No more shadows than this, or than one for so many columns: a hundred of them say how the tail falls."""
+
+
+Tell: TypeAlias = "Callable[[NDArray[np.float32]], NDArray[np.float32]]"
+"""Makes something new of scores."""
 
 
 class Shadows(NamedTuple):
@@ -66,167 +66,119 @@ class Examiner:
 
     Parameters
     ----------
-    store
+    scorer
+        Scores columns that are given by position.
     ids : array of whole numbers
         Positions of the columns that are examined; everything else is said in ranks in this order.
-    rows : int64 array or None
-        The rows that count, where some do not.
-    weights : float64 array
-        Of those rows.
-    deal
-        Makes shadows.
     n_threads
+
+    Attributes
+    ----------
+    scorer
+    ids : int32 array
+    categories : bool array; which columns hold categories, by rank
+    kept : int16 array; where components of a column are kept, by rank
+    firsts : int64 array; ranks of the columns whose components are kept
     """
 
-    def __init__(
-        self,
-        store: Store,
-        ids: NDArray[np.signedinteger[Any]],
-        rows: NDArray[np.int64] | None,
-        weights: NDArray[np.float64],
-        deal: Dealer,
-        n_threads: int,
-    ) -> None:
-        self._store = store
+    def __init__(self, scorer: Scorer, ids: NDArray[np.signedinteger[Any]], n_threads: int) -> None:
+        self.scorer = scorer
         # Four bytes are enough for a position, and these two are kept for every column.
-        self._ids = np.asarray(ids, np.int32)
+        self.ids = np.asarray(ids, np.int32)
         self._in_file = np.argsort(ids, kind="stable").astype(np.int32)
-        self.rows = slice(None) if rows is None else rows
-        self._components = Components(weights)
-        self._kept = np.full(len(ids), -1, np.int16)
-        self._deal = deal
+        self.kept = np.full(len(ids), -1, np.int16)
+        self.firsts = np.empty(0, np.int64)
         self._n_threads = n_threads
-        self._width = block_width(store.n_rows)
-        self.categories = store.kinds[self._ids] == Kind.CATEGORY
-
-    @property
-    def in_place(self) -> bool:
-        """Whether all rows count, and shadows are dealt without regard to groups and covariates."""
-        return isinstance(self.rows, slice) and not self._deal.in_pieces
+        self._width = block_width(scorer.store.n_rows)
+        self.categories = scorer.store.kinds[self.ids] == Kind.CATEGORY
 
     def codes(self, ranks: NDArray[np.signedinteger[Any]]) -> NDArray[np.uint8]:
         """The codes of some columns, for the rows that count."""
-        codes = self._store.read(self._ids[ranks])
-        return np.ascontiguousarray(codes[:, self.rows])
+        return self.scorer.codes(self.ids[ranks])
 
     def components(self, rank: int, most_rows: int) -> NDArray[np.float32]:
-        """What a column stands for, row by row: its ranks, or all contrasts of categories; shape (components, rows).
+        """What a column stands for, row by row; see `Scorer.components`."""
+        position, category = int(self.ids[rank]), bool(self.categories[rank])
+        return self.scorer.components(position, category=category, most_rows=most_rows)
 
-        Of very many rows, so many evenly spaced ones.
-        """
-        codes = self.codes(np.array([rank]))
-        amounts = self._components.amounts(codes)
-        n_used = int(np.count_nonzero(amounts[0, :MISSING]))
-        n_components = max(n_used - 1, 1) if self.categories[rank] else 1
-        part = np.arange((n_components + 1) // 2)
-        table = np.empty((len(part), 256, 2), np.float32)
-        fill_components(amounts, self.categories[[rank]], np.zeros_like(part), part, table)
-        spaced = codes[0, :: -(-codes.shape[1] // most_rows)]
-        return np.concatenate([pair[spaced].T for pair in table])[:n_components]
+    def columns(self, ranks: NDArray[np.signedinteger[Any]]) -> Columns:
+        """Some columns, as a scorer takes them."""
+        return Columns(self.ids[ranks], self.categories[ranks], self.kept[ranks])
 
     def survey(self) -> NDArray[np.int64]:
-        """Look at every column once, and say for each of which kind it is.
+        """Look at every column once, and say for each of which kind it is; see `Scorer.survey`.
 
-        Columns of a kind have scores of about the same distribution by chance: as many components, codes that are about
-        equally spread (from sixteen equal ones on, the distribution hardly depends on them), and about the same
-        dependence on groups and strata. The most frequent components are kept for all passes to come.
+        The most frequent components are kept for all passes to come.
         """
-        n = len(self._ids)
+        n = len(self.ids)
         kinds, marks = np.empty(n, np.int64), np.empty(n, np.uint64)
 
         def look(ranks: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.uint64]]:
-            codes = self.codes(ranks)
-            amounts, categories = self._components.amounts(codes), self.categories[ranks]
-            evenness = amounts.sum(axis=1) ** 2 / np.einsum("ij,ij->i", amounts, amounts)
-            spread = np.minimum(np.rint(np.log2(evenness)), _EVEN_ENOUGH)
-            kind = np.asarray(np.rint(4 * np.log2(pair_counts(amounts, categories))) * 16 + spread, np.int64)
-            if self._deal.in_pieces:
-                kind += _KINDS_APART * self._tied(codes, amounts, categories)
-            return ranks, kind, self._components.marks(amounts, categories)
+            return ranks, *self.scorer.survey(self.ids[ranks], self.categories[ranks])
 
-        blocks = one_ahead(self._sweep(np.ones(n, bool)), self._expect)
+        blocks = one_ahead(self.blocks(np.ones(n, bool)), self._expect)
         for ranks, kind, mark in in_order(look, blocks, self._n_threads):
             kinds[ranks], marks[ranks] = kind, mark
-        firsts, self._kept = frequent(marks)
-        amounts = np.empty((len(firsts), 256))
-        for places in self._blocks(firsts):  # in very many rows, codes hardly ever occur equally often
-            amounts[places] = self._components.amounts(self.codes(firsts[places]))
-        self._components.keep(amounts, self.categories[firsts])
+        self.keep(marks)
         return kinds
 
-    def _tied(
-        self, codes: NDArray[np.uint8], amounts: NDArray[np.float64], categories: NDArray[np.bool_]
-    ) -> NDArray[np.int64]:
-        """How columns depend on groups and strata; a few at a time, since numbers take eight times what codes do."""
-        table = np.empty((len(codes), 256, 2), np.float32)
-        part = np.zeros(len(codes), np.int64)
-        fill_components(amounts, categories, np.arange(len(codes)), part, table)
-        tied = np.empty(len(codes), np.int64)
-        for few in range(0, len(codes), _FEWEST_COLUMNS):
-            chosen = slice(few, few + _FEWEST_COLUMNS)
-            values = np.stack([t[c, 0] for t, c in zip(table[chosen], codes[chosen], strict=True)])
-            tied[chosen] = self._deal.tied(values)
-        return tied
+    def keep(self, marks: NDArray[np.uint64]) -> None:
+        """Keep the components of columns with the most frequent marks."""
+        self.firsts, self.kept = frequent(marks)
+        self.scorer.keep(self.ids[self.firsts], self.categories[self.firsts], self._width)
 
     def examine(
         self,
         ranks: NDArray[np.int64],
         contexts: Contexts,
+        tell: Tell,
         use: Callable[[NDArray[np.int64], NDArray[np.float32]], object],
         addresses: NDArray[np.uint64] | None = None,
     ) -> None:
-        """Give the scores of some columns to `use`, block by block: places in `ranks`, and the scores there.
+        """Give what scores of some columns tell to `use`, block by block: places in `ranks`, and what is told there.
 
-        With `addresses`, those of their shadows that are dealt there.
+        With `addresses`, scores of their shadows that are dealt there. `tell` runs on many threads, and makes something
+        new of the scores it is given.
         """
 
         def look(places: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-            return places, self._scores(ranks[places], contexts, None if addresses is None else addresses[places])
+            dealt = None if addresses is None else addresses[places]
+            return places, tell(self.scorer.scores(self.columns(ranks[places]), contexts, dealt))
 
-        for places, scores in in_order(look, self._blocks(ranks), self._n_threads):
-            use(places, scores)
+        for places, told in in_order(look, self._blocks(ranks), self._n_threads):
+            use(places, told)
 
     def sweep(
         self,
         chosen: NDArray[np.bool_],
         contexts: Contexts,
+        tell: Tell,
         use: Callable[[NDArray[np.int32], NDArray[np.float32]], object],
     ) -> None:
-        """Give the scores of chosen columns to `use`, block by block: their ranks, and the scores there.
+        """Give what scores of chosen columns tell to `use`, block by block: their ranks, and what is told there.
 
         As `examine` does, but nothing is made that is as long as the table is wide.
         """
 
         def look(ranks: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
-            return ranks, self._scores(ranks, contexts, None)
+            return ranks, tell(self.scorer.scores(self.columns(ranks), contexts))
 
-        for ranks, scores in in_order(look, one_ahead(self._sweep(chosen), self._expect), self._n_threads):
-            use(ranks, scores)
+        for ranks, told in in_order(look, one_ahead(self.blocks(chosen), self._expect), self._n_threads):
+            use(ranks, told)
 
     def _expect(self, ranks: NDArray[np.int32]) -> None:
-        self._store.expect(self._ids[ranks])
-
-    def _scores(
-        self, ranks: NDArray[np.signedinteger[Any]], contexts: Contexts, addresses: NDArray[np.uint64] | None
-    ) -> NDArray[np.float32]:
-        """Scores of columns, or of their shadows that are dealt at addresses, in contexts."""
-        codes = self.codes(ranks)
-        if addresses is not None:
-            codes = self._deal.at(codes, addresses)
-        scores = np.zeros((len(codes), len(contexts.rows), 2), np.float32)
-        self._components.add_scores(codes, self.categories[ranks], self._kept[ranks], contexts, scores)
-        return scores
+        self.scorer.store.expect(self.ids[ranks])
 
     def _blocks(self, ranks: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
         """Places in `ranks` by the block, so that the store is read from front to back."""
-        order = np.argsort(self._ids[ranks], kind="stable")
+        order = np.argsort(self.ids[ranks], kind="stable")
         width = self._fair_width(len(ranks))
         for first in range(0, len(ranks), width):
             yield order[first : first + width]
 
-    def _sweep(self, chosen: NDArray[np.bool_]) -> Iterator[NDArray[np.int32]]:
-        """Ranks of chosen columns by the block, so that the store is read from front to back."""
-        width = self._fair_width(int(np.count_nonzero(chosen)))
+    def blocks(self, chosen: NDArray[np.bool_], width: int | None = None) -> Iterator[NDArray[np.int32]]:
+        """Ranks of chosen columns by the block, of so many or what suits, so that the store is read front to back."""
+        width = width or self._fair_width(int(np.count_nonzero(chosen)))
         waiting = self._in_file[:0]
         for first in range(0, len(chosen), _RANKS_AT_ONCE):
             here = self._in_file[first : first + _RANKS_AT_ONCE]
@@ -266,7 +218,7 @@ class Examiner:
             places = np.arange(n_alone)
             models = members[places % len(members)]
             copies = (places // len(members)).astype(np.uint64)
-            addresses = self._deal.addresses(self._store.checksums[self._ids[models]], copies)
+            addresses = self.scorer.deal.addresses(self.scorer.store.checksums[self.ids[models]], copies)
             out.append(Shadows(number, numbers, models, addresses, n_always))
         return out
 

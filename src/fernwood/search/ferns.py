@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -27,15 +28,17 @@ from fernwood.search.plain import plain_value
 from fernwood.search.selection import most_important
 from fernwood.sources.base import Kind
 from fernwood.subspace.sequential import draw_subspace
+from fernwood.work.packing import pack, shares
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from numpy.typing import NDArray
 
     from fernwood.kernels.ferns import Tally
     from fernwood.learner.ferns import FernRows
     from fernwood.relevance.paper import Rule
+    from fernwood.search.working import Crew
     from fernwood.store.base import Store
 
 __all__ = ["FernRuleName", "FernSearch", "FernSettings", "FernState"]
@@ -154,6 +157,7 @@ class FernSearch:
     q : columns in a draw
     seed
     n_threads : draws side by side; the answer does not depend on it
+    crew : workers of other processes that fit draws instead
     """
 
     def __init__(
@@ -165,7 +169,9 @@ class FernSearch:
         q: int,
         seed: int,
         n_threads: int = 1,
+        crew: Crew | None = None,
     ) -> None:
+        self._crew = crew
         self._columns = FernColumns(store, ids, rows, seed)
         self._n_columns = len(ids)
         self._settings = settings
@@ -186,14 +192,21 @@ class FernSearch:
         numbers = range(state.n_draws, min(state.n_draws + self._settings.round_size, self._n_draws))
         often, importance = state.evidence.draws.copy(), state.evidence.importance.copy()
         shadow = state.evidence.shadow.copy()
-        for columns, tally in in_order(lambda number: self._fit(number, state.found), numbers, self._n_threads):
+        for columns, tally in self._fitted(numbers, state.found):
             often[columns] += tally.often
             importance[columns] += tally.importance
             shadow[0, columns] += tally.shadow
         evidence = Evidence(often, importance, state.evidence.wins, shadow)
         return FernState(numbers.stop, evidence, self.rule.found(evidence))
 
-    def _fit(self, draw: int, found: NDArray[np.int64]) -> tuple[NDArray[np.int64], Tally]:
+    def _fitted(self, numbers: range, found: NDArray[np.int64]) -> Iterator[tuple[NDArray[np.int64], Tally]]:
+        """Draws of these numbers: their columns, and what ferns say of them."""
+        if self._crew is None:
+            return in_order(lambda number: self.fit(number, found), numbers, self._n_threads)
+        asked = [(some, pack(found)) for some in shares(numbers, self._crew.n_workers)]
+        return chain.from_iterable(self._crew.ask("draws", asked))
+
+    def fit(self, draw: int, found: NDArray[np.int64]) -> tuple[NDArray[np.int64], Tally]:
         """The columns of a draw, and what its ferns say of them."""
         settings = self._settings
         share = settings.alpha if settings.n_carried else 0.0

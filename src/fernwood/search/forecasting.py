@@ -14,7 +14,7 @@ import numpy as np
 from fernwood.search.examining import shadow_counts
 from fernwood.search.methods import prepare
 from fernwood.search.rolling import planned
-from fernwood.search.snowball import SnowballSettings
+from fernwood.search.snowball_settings import SnowballSettings
 from fernwood.store.view import ColumnView
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def _of_snowball(
     started = time.perf_counter()
     few, more = (_tried(store, settings, seed, n_threads, n_runs) for n_runs in (1, _RUNS))
     examiner, ground, _ = more.loop.whole
-    how: dict[str, Any] = {"in_place": examiner.in_place, "n_threads": n_threads, "memory": memory, "held": held}
+    how: dict[str, Any] = {"in_place": examiner.scorer.in_place, "n_threads": n_threads, "memory": memory, "held": held}
     plan = planned(store.n_columns, settings, ground, more.n_sampled, **how)
     n = store.n_columns
     told = more.loop.told

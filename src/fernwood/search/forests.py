@@ -12,8 +12,9 @@ import math
 from abc import ABC, abstractmethod
 from collections import Counter
 from contextlib import contextmanager
+from itertools import chain
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from fernwood.learner.rows import RowSampling
 from fernwood.learner.settings import TreeSettings
 from fernwood.search.fern_fitting import FernColumns, FernFits, FernFitSettings
 from fernwood.search.fitting import FitSettings, TreeFits
+from fernwood.work.packing import pack, shares
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -33,9 +35,10 @@ if TYPE_CHECKING:
     from fernwood.learner.target import TreeTarget
     from fernwood.search.fitting import Importance
     from fernwood.search.subspace import Scores
+    from fernwood.search.working import Crew
     from fernwood.store.base import Store
 
-__all__ = ["FernForests", "Forests", "Growing", "block_width", "usual_ferns", "usual_trees"]
+__all__ = ["FernForests", "Forest", "Forests", "Growing", "block_width", "usual_ferns", "usual_trees"]
 
 _BLOCKS = 7  # an address below the seed, beside those of `search.fitting`
 
@@ -96,12 +99,26 @@ class Growing(NamedTuple):
     importance: Importance
 
 
+class Forest(NamedTuple):
+    """The forest of one iteration: columns and blocks of it, shadows of a column and the first of them, its number."""
+
+    n_columns: int
+    n_blocks: int
+    n_shadows: int
+    first_shadow: int
+    iteration: int
+
+
 class _Fits(Protocol):
     """What fits blocks: columns and shadows are laid out once, and fits with different numbers grow on them."""
 
     def lay(self, columns: NDArray[np.int64]) -> Any: ...
 
     def fit(self, laid: Any, draw: int) -> Scores: ...
+
+
+_Told: TypeAlias = "tuple[NDArray[np.float64], NDArray[np.float64]]"
+"""Importances of the columns of a block, and of their shadows."""
 
 
 class _LaidOnce:
@@ -140,17 +157,22 @@ class _InBlocks(ABC):
     seed
     n_threads
         Fits that run side by side.
+    crew
+        Workers of other processes that fit blocks instead.
     """
 
-    def __init__(self, store: Store, ids: NDArray[np.int64], seed: int, n_threads: int) -> None:
+    def __init__(
+        self, store: Store, ids: NDArray[np.int64], seed: int, n_threads: int, crew: Crew | None = None
+    ) -> None:
         self._store = store
         self._ids = ids
         self._seed = seed
         self._n_threads = n_threads
+        self._crew = crew
 
     @abstractmethod
-    def _fits(self, n_columns: int, n_blocks: int, n_shadows: int, first_shadow: int) -> tuple[_Fits, int]:
-        """What fits a block, of an iteration with so many columns and shadows of each, and how many fits it has."""
+    def _fits(self, forest: Forest) -> tuple[_Fits, int]:
+        """What fits a block of an iteration, and how many fits it has."""
 
     def __call__(
         self, columns: NDArray[np.int64], iteration: int, n_shadows: int, first_shadow: int
@@ -158,22 +180,46 @@ class _InBlocks(ABC):
         """Importances of columns and of their shadows; see `fernwood.search.boruta.Importances`."""
         n = len(columns)
         places = self._blocks(n, iteration, n_shadows)
-        fits, n_fits = self._fits(n, len(places), n_shadows, first_shadow)
-
-        laid = _LaidOnce(lambda block: fits.lay(columns[places[block]]), n_fits)
-
-        def fit(number: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-            with laid.out(number // n_fits) as block:
-                scores = fits.fit(block, iteration * _FIT_NUMBERS + number)
-            return scores.importance, scores.shadows
-
+        forest = Forest(n, len(places), n_shadows, first_shadow, iteration)
+        n_fits = self._fits(forest)[1]
         total, shadows = np.zeros(n), np.zeros((n_shadows, n))
-        every = in_order(fit, range(len(places) * n_fits), self._n_threads)
+        blocks = [columns[block] for block in places]
+        every = self._here(forest, blocks) if self._crew is None else self._by_crew(self._crew, forest, blocks)
         for number, (of_columns, of_shadows) in enumerate(every):
             block = places[number // n_fits]
             total[block] += of_columns / n_fits
             shadows[:, block] += of_shadows / n_fits
         return total, shadows
+
+    def _here(self, forest: Forest, blocks: list[NDArray[np.int64]]) -> Iterator[_Told]:
+        """What the fits of all blocks say, block after block, by threads of this process."""
+        fits, n_fits = self._fits(forest)
+        laid = _LaidOnce(lambda block: fits.lay(blocks[block]), n_fits)
+
+        def fit(number: int) -> _Told:
+            with laid.out(number // n_fits) as block:
+                scores = fits.fit(block, forest.iteration * _FIT_NUMBERS + number)
+            return scores.importance, scores.shadows
+
+        return in_order(fit, range(len(blocks) * n_fits), self._n_threads)
+
+    def _by_crew(self, crew: Crew, forest: Forest, blocks: list[NDArray[np.int64]]) -> Iterator[_Told]:
+        """The same, by workers; fits of one block are asked of several where blocks are few."""
+        n_fits = self._fits(forest)[1]
+        cut = shares(range(n_fits), max(1, crew.n_workers // len(blocks)))
+        asked = [
+            (forest, pack(block), range(number * n_fits + some.start, number * n_fits + some.stop))
+            for number, block in enumerate(blocks)
+            for some in (cut if len(blocks) < 2 * crew.n_workers else [range(n_fits)])
+        ]
+        return chain.from_iterable(crew.ask("fits", asked))
+
+    def fits_of_block(self, forest: Forest, block: NDArray[np.int64], numbers: range) -> list[_Told]:
+        """What some fits of a block of columns say, given by their numbers among those of all blocks."""
+        fits, _ = self._fits(forest)
+        laid = fits.lay(block)
+        every = (fits.fit(laid, forest.iteration * _FIT_NUMBERS + number) for number in numbers)
+        return [(scores.importance, scores.shadows) for scores in every]
 
     def _blocks(self, n_columns: int, iteration: int, n_shadows: int) -> list[NDArray[np.int64]]:
         """Places of the columns of every block, in increasing order."""
@@ -189,7 +235,7 @@ class Forests(_InBlocks):
 
     Parameters
     ----------
-    store, ids, seed, n_threads
+    store, ids, seed, n_threads, crew
         See `_InBlocks`.
     target
         The store's, as trees use it.
@@ -197,13 +243,21 @@ class Forests(_InBlocks):
     """
 
     def __init__(
-        self, store: Store, ids: NDArray[np.int64], target: TreeTarget, growing: Growing, seed: int, n_threads: int
+        self,
+        store: Store,
+        ids: NDArray[np.int64],
+        target: TreeTarget,
+        growing: Growing,
+        seed: int,
+        n_threads: int,
+        crew: Crew | None = None,
     ) -> None:
-        super().__init__(store, ids, seed, n_threads)
+        super().__init__(store, ids, seed, n_threads, crew)
         self._target = target
         self._growing = growing
 
-    def _fits(self, n_columns: int, n_blocks: int, n_shadows: int, first_shadow: int) -> tuple[_Fits, int]:
+    def _fits(self, forest: Forest) -> tuple[_Fits, int]:
+        n_columns, n_blocks, n_shadows, first_shadow, _ = forest
         n_features = n_columns * (1 + n_shadows)
         tree, n_trees, importance = self._growing
         if n_trees == "auto":
@@ -228,7 +282,7 @@ class FernForests(_InBlocks):
 
     Parameters
     ----------
-    store, ids, seed, n_threads
+    store, ids, seed, n_threads, crew
         See `_InBlocks`.
     rows
         The rows of the store as ferns use them.
@@ -246,13 +300,15 @@ class FernForests(_InBlocks):
         n_ferns: int | Literal["auto"],
         seed: int,
         n_threads: int,
+        crew: Crew | None = None,
     ) -> None:
-        super().__init__(store, ids, seed, n_threads)
+        super().__init__(store, ids, seed, n_threads, crew)
         self._columns = FernColumns(store, ids, rows, seed)
         self._depth = depth
         self._n_ferns = n_ferns
 
-    def _fits(self, n_columns: int, n_blocks: int, n_shadows: int, first_shadow: int) -> tuple[_Fits, int]:
+    def _fits(self, forest: Forest) -> tuple[_Fits, int]:
+        n_columns, n_blocks, n_shadows, first_shadow, _ = forest
         wished = usual_ferns(n_columns, self._depth) if self._n_ferns == "auto" else self._n_ferns
         ferns_a_block = -(-wished // n_blocks)
         # Fits are few enough that a column is in several ferns of each, since the mean of a fit is over these.

@@ -34,9 +34,10 @@ if TYPE_CHECKING:
     from fernwood.run.plan import SearchPlan
     from fernwood.search.boruta import BorutaSettings, Importances
     from fernwood.search.fitting import Importance
+    from fernwood.search.working import Crew
     from fernwood.store.base import Store
 
-__all__ = ["prepare", "select_by_boruta"]
+__all__ = ["importances_of", "prepare", "select_by_boruta"]
 
 _COLUMN_BYTES = 205
 """For every column: importances of an iteration, of columns and of shadows, and the tests of every column."""
@@ -57,6 +58,7 @@ def select_by_boruta(
     held: int = 0,
     directory: RunDirectory | None = None,
     progress: SearchProgressCallback | None = None,
+    crew: Crew | None = None,
 ) -> Selection:
     """Run Boruta on a store to its end, or until it is stopped; see `select_by_subspaces` for the parameters.
 
@@ -71,7 +73,7 @@ def select_by_boruta(
     >>> result.facts.unit, result.facts.n_draws <= 20
     ('iterations', True)
     """
-    ids, _, loop = prepare(store, settings, seed, n_threads=n_threads, memory=memory, held=held)
+    ids, _, loop = prepare(store, settings, seed, n_threads=n_threads, memory=memory, held=held, crew=crew)
     state, stopped_by, history = drive(loop, directory, progress, leading=namer(store, ids, loop.leading))
     facts = Facts.of(
         store,
@@ -115,11 +117,12 @@ def prepare(
     n_threads: int = 1,
     memory: int | None = None,
     held: int = 0,
+    crew: Crew | None = None,
 ) -> Prepared[BorutaLoop | FixedShadowsLoop]:
     """Check a table, plan the memory, and make everything ready; see `select_by_subspaces` for the parameters."""
     check_table(store)
     ids = candidates(store)
-    plan, importances = _importances(store, ids, settings, seed, n_threads, memory, held)
+    plan, importances = importances_of(store, ids, settings, seed, n_threads, memory, held, crew)
     if settings.correction is None:
         return Prepared(ids, plan, BorutaLoop(importances, len(ids), settings.rule(), settings.max_iter))
     kinds = comparable(store.kinds[ids] == Kind.CATEGORY, store.n_codes[ids], store.n_missing[ids])
@@ -128,15 +131,17 @@ def prepare(
     return Prepared(ids, plan, FixedShadowsLoop(importances, len(ids), rule, settings.max_iter))
 
 
-def _importances(
+def importances_of(
     store: Store,
     ids: NDArray[np.int64],
     settings: BorutaSettings,
     seed: int,
-    n_threads: int,
-    memory: int | None,
-    held: int,
+    n_threads: int = 1,
+    memory: int | None = None,
+    held: int = 0,
+    crew: Crew | None = None,
 ) -> tuple[SearchPlan, Importances]:
+    """What an iteration takes, and what says how important columns and shadows are in it."""
     n_shadows = most_shadows(len(ids), settings.correction)
     if settings.estimator is not None:
         way_out = ", and our own trees (estimator=None) need less"
@@ -166,11 +171,12 @@ def _importances(
         beside=beside,
         column_bytes=_COLUMN_BYTES,
     )
-    store, plan = kept_where_it_fits(store, plan, memory)
+    if crew is None:
+        store, plan = kept_where_it_fits(store, plan, memory)
     ensure_compiled(*settings.kernels)
     if rows is not None:
-        return plan, FernForests(store, ids, rows, depth, settings.n_estimators, seed, plan.n_threads)
+        return plan, FernForests(store, ids, rows, depth, settings.n_estimators, seed, plan.n_threads, crew)
     task = "classification" if target.kernel.classes else "regression"
     importance: Importance = "impurity" if settings.importance == "model" else "permutation"
     growing = Growing(settings.tree(task), settings.n_estimators, importance)
-    return plan, Forests(store, ids, target, growing, seed, plan.n_threads)
+    return plan, Forests(store, ids, target, growing, seed, plan.n_threads, crew)

@@ -12,7 +12,7 @@ from fernwood.relevance.shadows import combined
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from fernwood.learner.contexts import Ferns
+    from fernwood.search.drawn import Drawn
     from fernwood.search.evidence import Awake, ContextEvidence
 
 __all__ = ["SnowballState"]
@@ -74,19 +74,18 @@ class SnowballState(NamedTuple):
         """The state before any context."""
         return self._replace(**{name: np.zeros_like(getattr(self, name)) for name in _LEDGERS})
 
-    def hear(self, told: ContextEvidence, ferns: Ferns, carried: NDArray[np.int64], awake: Awake) -> None:
+    def hear(self, told: ContextEvidence, drawn: Drawn, awake: Awake) -> None:
         """Add to the ledgers, which must be `opened`, what contexts tell of those awake.
 
         Parameters
         ----------
         told : says what contexts tell
-        ferns : the contexts, drawn from the columns `carried`
-        carried : ranks
+        drawn : the contexts
         awake : who is examined
         """
-        used = used_in(ferns.uses, carried)
-        told.add_sums(ferns.contexts, used, awake, self.ledger, self.ledger_null)
-        n_contexts = len(ferns.uses)
+        used = used_in(drawn.uses, drawn.carried)
+        told.add_sums(drawn, used, awake, self.ledger, self.ledger_null)
+        n_contexts = len(drawn.uses)
         np.add(self.contexts, n_contexts, out=self.contexts, where=awake.columns)
         np.add(self.contexts_null, n_contexts, out=self.contexts_null, where=awake.shadows)
         for rank, contexts in used.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -10,13 +11,17 @@ from fernwood.errors import ParameterError, shown
 from fernwood.run.course import Watch
 from fernwood.search import eliminating, filter as filter_, iterating, rolling, scanning, selecting
 from fernwood.search.boruta import BorutaSettings
+from fernwood.search.draw_benches import BorutaBench, FernBench, SubspaceBench
 from fernwood.search.elimination import EliminationSettings
 from fernwood.search.ferns import FernSettings
 from fernwood.search.filter import FilterSettings
 from fernwood.search.profiling import profiles_of
 from fernwood.search.selection import Selection
 from fernwood.search.settings import SubspaceSettings
-from fernwood.search.snowball import SnowballSettings
+from fernwood.search.snowball_settings import SnowballSettings
+from fernwood.search.spread import SnowballBench
+from fernwood.search.working import Crew
+from fernwood.store.spilling import where_workers_see_it
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,9 +29,11 @@ if TYPE_CHECKING:
     from fernwood.run.directory import RunDirectory
     from fernwood.run.driving import SearchProgressCallback
     from fernwood.search.selection import Prepared
+    from fernwood.search.working import Bench
     from fernwood.store.base import Store
+    from fernwood.work.engine import Engine
 
-__all__ = ["Settings", "prepare", "select", "settings_of", "settings_type"]
+__all__ = ["Settings", "bench_of", "prepare", "select", "settings_of", "settings_type"]
 
 Settings: TypeAlias = (
     SnowballSettings | SubspaceSettings | FernSettings | BorutaSettings | EliminationSettings | FilterSettings
@@ -41,6 +48,14 @@ _SEARCHES: dict[str, tuple[Callable[..., Selection], Callable[..., Any]]] = {
     FilterSettings.method: (filter_.select_by_filter, filter_.prepare),
 }
 """What runs a method, and what makes it ready to run."""
+
+_BENCHES: dict[str, Callable[..., Bench]] = {
+    SnowballSettings.method: SnowballBench,
+    SubspaceSettings.method: SubspaceBench,
+    FernSettings.method: FernBench,
+    BorutaSettings.method: BorutaBench,
+}
+"""What workers have ready for a method; learners of others stay in the process that has the table laid out."""
 
 _SETTINGS: dict[str, type[Settings]] = {
     kind.method: kind
@@ -83,19 +98,35 @@ def select(
     held: int = 0,
     directory: RunDirectory | None = None,
     progress: SearchProgressCallback | None = None,
+    engine: Engine | None = None,
     **how: Any,
 ) -> Selection:
     """Search a store with the method that the settings are for; see `select_by_subspaces` for the parameters.
 
-    The result also says how the best columns go with the target, and how the run went.
+    The result also says how the best columns go with the target, and how the run went. With an engine, its workers do
+    the work, as far as the method knows how to say it; the answer is the same.
     """
     allowed = 0 if memory is None else resident() - held + memory
-    with Watch(directory, allowed, progress) as watch:
+    with Watch(directory, allowed, progress) as watch, ExitStack() as stack:
+        if engine is not None and _is_spread(settings):
+            seen = stack.enter_context(where_workers_see_it(store))
+            how |= {"crew": Crew(engine, seen, settings, seed), "n_threads": 1}
         search = _SEARCHES[settings.method][0]
         how |= {"memory": memory, "held": held, "directory": directory, "progress": watch}
         result, stopped_by = search(store, settings, seed, **how)
         insight = replace(result.insight, profiles=profiles_of(store, result, seed))
     return Selection(replace(result, insight=insight, course=watch.course()), stopped_by)
+
+
+def _is_spread(settings: Settings) -> bool:
+    """Whether a search can be told to workers: those of other learners stay where their table is laid out."""
+    return settings.method in _BENCHES and getattr(settings, "estimator", None) is None
+
+
+def bench_of(store: Store, settings: Settings, seed: int) -> Bench:
+    """What a worker has ready for a search of a store."""
+    bench: Bench = _BENCHES[settings.method](store, settings, seed)
+    return bench
 
 
 def prepare(store: Store, settings: Settings, seed: int, **how: Any) -> Prepared[Any]:

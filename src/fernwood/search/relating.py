@@ -9,7 +9,8 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from fernwood import seeds
-from fernwood.learner.contexts import draw_ferns, n_laid_out
+from fernwood.learner.contexts import n_laid_out
+from fernwood.search.drawn import Drawn
 from fernwood.store.quantise import MISSING
 
 if TYPE_CHECKING:
@@ -59,16 +60,16 @@ def find_partners(
     n_contexts = min(max(_FEWEST_CONTEXTS, _CONTEXTS_A_COLUMN * len(found)), _MOST_CONTEXTS)
     n_contexts = n_laid_out(ground.target.n_rows, n_contexts)
     rng = seeds.generator(seed, _RELATING)
-    ferns = draw_ferns(rng, examiner.codes(found), examiner.categories[found], ground, n_contexts)
+    drawn = Drawn.ferns(rng, examiner, found, ground, n_contexts)
     n_alone = max(2, n_contexts // _ONE_ALONE_IN)
     uses = np.zeros((n_contexts + n_alone, len(found)))
-    for context, use in enumerate(ferns.uses):
+    for context, use in enumerate(drawn.uses):
         uses[context, use] = 1
     told_of = np.repeat(np.log(alone)[:, None], n_contexts + n_alone, axis=1)
     for kind, _ in told.kinds:
         places = np.flatnonzero(kind.kinds[found] == kind.number)
         if len(places):
-            told_of[places, :n_contexts] = np.log(told.each(kind, found[places], ferns.contexts)[0])
+            told_of[places, :n_contexts] = np.log(told.each(kind, found[places], drawn)[0])
     more, clear = _told_more(told_of, uses)
     partners = {}
     for place, rank in enumerate(found.tolist()):
@@ -114,9 +115,10 @@ def interchangeable(examiner: Examiner, found: NDArray[np.int64]) -> NDArray[np.
     >>> import fernwood
     >>> from fernwood.search.dealing import Dealer
     >>> from fernwood.search.examining import Examiner
+    >>> from fernwood.search.scoring import Scorer
     >>> x = np.random.default_rng(0).standard_normal((50, 3))
     >>> x[:, 2] = -x[:, 0]
-    >>> examiner = Examiner(fernwood.ingest(x), np.arange(3), None, np.ones(50), Dealer(0), 1)
+    >>> examiner = Examiner(Scorer(fernwood.ingest(x), None, np.ones(50), Dealer(0)), np.arange(3), 1)
     >>> interchangeable(examiner, np.arange(3)).tolist()
     [0, 1, 0]
     """

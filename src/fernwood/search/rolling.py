@@ -9,8 +9,7 @@ import numpy as np
 
 from fernwood.insight import Insight
 from fernwood.kernels.ready import ensure_compiled
-from fernwood.learner.contexts import Ground, n_laid_out, without_context
-from fernwood.learner.target import class_target, value_target
+from fernwood.learner.contexts import n_laid_out
 from fernwood.relations import Relations
 from fernwood.relevance.decision import Decision, Verdicts
 from fernwood.relevance.shadows import false_discoveries, smallest_counted
@@ -20,26 +19,36 @@ from fernwood.run.driving import drive
 from fernwood.run.plan import plan_waves
 from fernwood.search.checks import check_candidates, check_table
 from fernwood.search.comparing import compared
-from fernwood.search.conditions import given_positions, strata_of
-from fernwood.search.dealing import Dealer
+from fernwood.search.conditions import given_positions
+from fernwood.search.drawn import Drawn
+from fernwood.search.evidence import ContextEvidence, Look
 from fernwood.search.examining import Examiner
 from fernwood.search.reducing import reduced
 from fernwood.search.relating import find_partners, gives_away, interchangeable
 from fernwood.search.resolution import check_rows_suffice, smallest_chance
 from fernwood.search.sampling import said_of_sample, sampled_rows
 from fernwood.search.selection import Selection, namer
+from fernwood.search.sight import counted, sight
 from fernwood.search.snowball import Snowball
+from fernwood.search.spread import SpreadEvidence, survey_by
 from fernwood.store.view import Kept
 from fernwood.subspace.candidates import candidates
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from fernwood.insight import Comparison, History
+    from fernwood.learner.contexts import Ground
     from fernwood.run.directory import RunDirectory
     from fernwood.run.driving import SearchProgressCallback
     from fernwood.run.plan import SearchPlan
-    from fernwood.search.snowball import SnowballSettings, SnowballState
+    from fernwood.search.examining import Shadows
+    from fernwood.search.ledger import SnowballState
+    from fernwood.search.sight import Sight
+    from fernwood.search.snowball_settings import SnowballSettings
+    from fernwood.search.working import Crew
     from fernwood.store.base import Store
 
 __all__ = ["Prepared", "planned", "prepare", "select_by_snowball"]
@@ -58,6 +67,7 @@ def select_by_snowball(
     held: int = 0,
     directory: RunDirectory | None = None,
     progress: SearchProgressCallback | None = None,
+    crew: Crew | None = None,
 ) -> Selection:
     """Run the snowball on a store to its end, or until it is stopped; see `select_by_subspaces` for the parameters.
 
@@ -65,14 +75,14 @@ def select_by_snowball(
     --------
     >>> from fernwood.datasets import make_madelon
     >>> import fernwood
-    >>> from fernwood.search.snowball import SnowballSettings
+    >>> from fernwood.search.snowball_settings import SnowballSettings
     >>> table = make_madelon(400, 100, class_sep=2.0, random_state=0)
     >>> store = fernwood.ingest(table.data, target=table.target)
     >>> result, _ = select_by_snowball(store, SnowballSettings(), seed=0)
     >>> len(set(result.confirmed.tolist()) & set(table.relevant.tolist())) > 15
     True
     """
-    ids, _, loop, given = prepare(store, settings, seed, n_threads=n_threads, memory=memory, held=held)
+    ids, _, loop, given = prepare(store, settings, seed, n_threads=n_threads, memory=memory, held=held, crew=crew)
     state, stopped_by, history = drive(loop, directory, progress, leading=namer(store, ids, loop.leading))
     done = loop.progress(state)
     facts = Facts.of(
@@ -87,7 +97,7 @@ def select_by_snowball(
         advice="more rows, or a larger fdr, make weak columns visible",
         unit="waves",
         smallest_p=loop.least,
-        n_groups=0 if store.groups is None else len(np.unique(store.groups[loop.whole.examiner.rows])),
+        n_groups=0 if store.groups is None else len(np.unique(store.groups[loop.whole.examiner.scorer.rows])),
         exploration=loop.exploration(state).to_json(),
         sampling=said_of_sample(loop.ground.target.n_rows, loop.whole.ground.target.n_rows),
         versions=versions(),
@@ -144,6 +154,7 @@ def prepare(
     n_threads: int = 1,
     memory: int | None = None,
     held: int = 0,
+    crew: Crew | None = None,
 ) -> Prepared:
     """Check a table, plan the memory, and look at every column once; see `select_by_subspaces` for the parameters."""
     check_table(store)
@@ -153,46 +164,55 @@ def prepare(
     ids = usable.astype(np.int32)
     del usable  # twice as large, and as long as the table is wide
     sample = sampled_rows(store, settings.max_rows, seed)
-    rows, weights, ground = _counted(store, given)
-    groups = store.groups if store.groups is None or rows is None else store.groups[rows]
-    least = smallest_chance(ground, groups)
-    check_rows_suffice(least, ground, len(ids), settings.fdr, settings.level)
-    n_sampled = None if sample is None else len(sample)
-    in_place = rows is None and groups is None and not len(given)
+    found = counted(store, given)
+    least = smallest_chance(found.ground, found.groups)
+    check_rows_suffice(least, found.ground, len(ids), settings.fdr, settings.level)
     plan = planned(
         store.n_columns,
         settings,
-        ground,
-        n_sampled,
-        in_place=in_place,
+        found.ground,
+        None if sample is None else len(sample),
+        in_place=found.rows is None and found.groups is None and not len(given),
         n_threads=n_threads,
         memory=memory,
         held=held,
     )
     ensure_compiled(*settings.kernels)
 
-    def examining(
-        store: Store, rows: NDArray[np.int64] | None, weights: NDArray[np.float64], ground: Ground
-    ) -> Examiner:
-        groups = store.groups if store.groups is None or rows is None else store.groups[rows]
-        deal = Dealer(seed, strata=ground.strata if len(given) else None, groups=groups)
-        return Examiner(store, ids, rows, weights, deal, plan.n_threads)
+    def looking(at: Sight, *, whole: bool) -> _Looking:
+        examiner = Examiner(at.scorer, ids, plan.n_threads)
+        kinds = examiner.survey() if crew is None else survey_by(crew, examiner, whole=whole)
 
-    examiner = examining(store, rows, weights, ground)
-    kinds = examiner.survey()
+        def look(shadows: list[Shadows]) -> Look:
+            told = (
+                ContextEvidence(examiner, shadows) if crew is None else SpreadEvidence(examiner, shadows, crew, whole)
+            )
+            return Look(examiner, at.ground, told)
+
+        return _Looking(examiner, kinds, look)
+
+    all_rows = looking(sight(store, given, seed, found), whole=True)
     if sample is None:
-        loop = Snowball(examiner, ground, examiner.shadows(kinds), settings, seed, least)
+        loop = Snowball(all_rows.look(all_rows.examiner.shadows(all_rows.kinds)), settings, seed, least)
     else:
         # What the sample is kept in does not change the answer.
         part = Kept(store.rows(sample)) if plan.sample_kept else store.rows(sample)
-        here = _counted(part, given)
-        sampler = examining(part, *here)
+        some_rows = looking(sight(part, given, seed), whole=False)
         # Columns of a kind are so on all rows and on the sample: a rare code may be in one and not in the other.
-        both = np.unique(np.stack([kinds, sampler.survey()]), axis=1, return_inverse=True)[1].reshape(-1)
-        loop = Snowball(sampler, here[2], sampler.shadows(both), settings, seed, least, whole=(examiner, ground))
+        both = np.unique(np.stack([all_rows.kinds, some_rows.kinds]), axis=1, return_inverse=True)[1].reshape(-1)
+        shadows = some_rows.examiner.shadows(both)
+        loop = Snowball(some_rows.look(shadows), settings, seed, least, whole=all_rows.look(shadows))
         part.forget()
     store.forget()  # checksums of millions of columns, and those of the shadows' models are kept
     return Prepared(ids, plan, loop, given)
+
+
+class _Looking(NamedTuple):
+    """Rows that are surveyed: what examines columns on them, the kinds of all columns, and a look with shadows."""
+
+    examiner: Examiner
+    kinds: NDArray[np.int64]
+    look: Callable[[list[Shadows]], Look]
 
 
 def planned(
@@ -278,26 +298,11 @@ def _relations(loop: Snowball, state: SnowballState, ids: NDArray[np.int32], see
     if loop.sampled:  # contexts of the sample are compared with none on the sample
         alone = np.empty_like(alone)
         for kind, _ in loop.told.kinds:
-            loop.told.alone(kind, without_context(ground), alone)
+            loop.told.alone(kind, Drawn.nothing(ground), alone)
         giving = gives_away(loop.whole.examiner, loop.whole.ground, giving)
     partners = find_partners(examiner, loop.told, ground, in_order, alone[in_order].astype(np.float64), seed)
     by_position = {int(ids[rank]): ids[np.array(beside)].tolist() for rank, beside in partners.items()}
     return Relations(groups, by_position, ids[giving].tolist())
-
-
-def _counted(
-    store: Store, covariates: NDArray[np.int64]
-) -> tuple[NDArray[np.int64] | None, NDArray[np.float64], Ground]:
-    """The rows that count (None: all), their weights, and their target and strata."""
-    target = store.target
-    assert target is not None  # noqa: S101  (check_table saw to it)
-    given = np.ones(store.n_rows) if store.weights is None else store.weights
-    rows = None if (given > 0).all() else np.flatnonzero(given > 0)
-    chosen = slice(None) if rows is None else rows
-    make = value_target if target.task == "regression" else class_target
-    inside = make(target.values[chosen], given[chosen])
-    ground = Ground(inside, *strata_of(store, covariates, rows)) if len(covariates) else Ground.undivided(inside)
-    return rows, inside.kernel.weights, ground
 
 
 def _verdicts(wave: NDArray[np.int16], rates: NDArray[np.float64], settings: SnowballSettings) -> Verdicts:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from fernwood.run.directory import RunDirectory
     from fernwood.run.driving import SearchProgressCallback
     from fernwood.search.ferns import FernSettings
+    from fernwood.search.working import Crew
     from fernwood.store.base import Store
 
 __all__ = ["prepare", "select_by_ferns"]
@@ -37,6 +38,7 @@ def select_by_ferns(
     held: int = 0,
     directory: RunDirectory | None = None,
     progress: SearchProgressCallback | None = None,
+    crew: Crew | None = None,
 ) -> Selection:
     """Search a store with ferns to the end, or until it is stopped; see `select_by_subspaces` for the parameters.
 
@@ -51,7 +53,7 @@ def select_by_ferns(
     >>> len(set(result.confirmed.tolist()) & set(table.relevant.tolist())) > 15
     True
     """
-    ids, _, search = prepare(store, settings, seed, n_threads=n_threads, memory=memory, held=held)
+    ids, _, search = prepare(store, settings, seed, n_threads=n_threads, memory=memory, held=held, crew=crew)
     state, stopped_by, history = drive(search, directory, progress, leading=namer(store, ids, search.leading))
     facts = Facts.of(
         store,
@@ -77,6 +79,7 @@ def prepare(
     n_threads: int = 1,
     memory: int | None = None,
     held: int = 0,
+    crew: Crew | None = None,
 ) -> Prepared[FernSearch]:
     """Check a table, plan the memory, and make everything ready; see `select_by_subspaces` for the parameters."""
     target = check_table(store)
@@ -96,8 +99,9 @@ def prepare(
         held=held,
         beside=fern_bytes(settings.ferns_a_draw(len(ids), q), settings.depth, n_classes),
     )
-    store, plan = kept_where_it_fits(store, plan, memory)
+    if crew is None:
+        store, plan = kept_where_it_fits(store, plan, memory)
     ensure_compiled("ferns")
-    search = FernSearch(store, ids, rows, settings, q, seed, plan.n_threads)
+    search = FernSearch(store, ids, rows, settings, q, seed, plan.n_threads, crew)
     store.forget()  # what of it is needed was copied
     return Prepared(ids, plan, search)

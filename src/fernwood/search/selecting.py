@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from fernwood.run.plan import SearchPlan
     from fernwood.search.settings import SubspaceSettings
     from fernwood.search.subspace import Learner
+    from fernwood.search.working import Crew
     from fernwood.store.base import Store
     from fernwood.store.roles import Target
 
@@ -58,6 +59,7 @@ def select_by_subspaces(
     held: int = 0,
     directory: RunDirectory | None = None,
     progress: SearchProgressCallback | None = None,
+    crew: Crew | None = None,
 ) -> Selection:
     """Run RS or SRS on a store to its end, or until it is stopped.
 
@@ -78,6 +80,8 @@ def select_by_subspaces(
         Where checkpoints go, and where the search goes on from.
     progress
         Called with a `SearchProgress` after every round.
+    crew
+        Workers of other processes, which do the work instead of threads.
 
     Raises
     ------
@@ -94,7 +98,7 @@ def select_by_subspaces(
     >>> result.facts.n_draws, result.facts.finished
     (20, True)
     """
-    prepared = prepare(store, settings, seed, n_threads=n_threads, memory=memory, held=held)
+    prepared = prepare(store, settings, seed, n_threads=n_threads, memory=memory, held=held, crew=crew)
     ids, loop, search = prepared.ids, prepared.loop, prepared.search
     state, stopped_by, history = drive(loop, directory, progress, leading=namer(store, ids, loop.leading))
     facts = Facts.of(
@@ -158,6 +162,7 @@ def prepare(
     memory: int | None = None,
     held: int = 0,
     keep_trees: bool = False,
+    crew: Crew | None = None,
 ) -> Prepared:
     """Check a table, plan the memory, and make everything ready; see `select_by_subspaces` for the parameters."""
     target = check_table(store)
@@ -188,7 +193,8 @@ def prepare(
         copies=1.5 if settings.learner in ("extra", "random") and settings.importance == "impurity" else 2,
     )
     n_draws = settings.draws(len(ids), q)
-    store, plan = kept_where_it_fits(store, plan, memory, n_read=n_draws * q)
+    if crew is None:
+        store, plan = kept_where_it_fits(store, plan, memory, n_read=n_draws * q)
     ensure_compiled(*settings.kernels)
     learner: Learner
     if ferns is None:
@@ -213,6 +219,7 @@ def prepare(
         n_threads=plan.n_threads,
         group=group_size(settings.round_size, q * n_seen * n_grown, plan.n_threads),
         expect=lambda columns: store.expect(ids[columns]),
+        crew=crew,
     )
     store.forget()  # what of it is needed was copied
     loop = SubspaceLoop(search, n_draws, settings.min_draws if settings.adapts else None)

@@ -11,44 +11,35 @@ are ahead when waves bring nothing new, and when columns are judged once more.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fernwood import seeds
-from fernwood.errors import ParameterError
-from fernwood.learner.contexts import draw_exploring_ferns, draw_ferns, in_parts, used_in, without_context
-from fernwood.learner.settings import at_least
+from fernwood.learner.contexts import in_parts, used_in
 from fernwood.relevance.shadows import combined, found_at, tail_chances
-from fernwood.relevance.tested import check_fdr
 from fernwood.run.driving import SearchProgress
-from fernwood.search.evidence import ContextEvidence, Look
+from fernwood.search.drawn import Drawn
 from fernwood.search.exploration import Exploration
 from fernwood.search.ledger import SnowballState
-from fernwood.search.plain import plain_value
-from fernwood.search.reducing import check_goal
 from fernwood.search.selection import LEADING
+from fernwood.search.snowball_settings import RACING, ROUNDS, SnowballSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     from numpy.typing import NDArray
 
-    from fernwood.learner.contexts import Ferns, Ground
-    from fernwood.search.evidence import Awake
-    from fernwood.search.examining import Examiner, Shadows
-    from fernwood.search.reducing import Goal
+    from fernwood.search.evidence import Awake, Look
 
-__all__ = ["Snowball", "SnowballSettings", "SnowballState"]
+__all__ = ["Snowball"]
 
 _NOT_FOUND = -1
 _WAVES, _CONFIRMING, _EXPLORING, _ON_ALL_ROWS = 5, 6, 7, 13  # addresses below the seed
 _CARRIED = 30
 """While nothing is found, contexts are made of so many of the best columns."""
-_WAVE_SHARE, _CARRIED_SHARE = 0.5, 0.03
-"""Shares of the false discovery rate at which columns are found: far less in contexts chosen by the target."""
+_CARRIED_SHARE = 0.03
+"""The share of the false discovery rate at which columns are found in contexts that were chosen by the target."""
 _WAITING = 8
 """Waves without any column found that end the search."""
 _FEW = 3
@@ -56,118 +47,10 @@ _FEW = 3
 _EXPLORED_TIMES, _MOST_EXPLORED = 3, 2048
 """How often every column is in a context of random columns, and the most such contexts, where that is not said."""
 _MOST_CONFIRMING = 20_000
-_ROUNDS = 5
-"""The most rounds of confirmation."""
-_FIRST_LEG = 0.25
-"""The share of a wave's contexts in which all columns are examined; after that, those that race on."""
-_RACING = 0.9
-"""A column races on where its evidence is above so many of the shadows, and so does a shadow."""
 _WHOLE_SHARE = 0.25
 """The share of contexts that there are on all rows, where waves look at a sample."""
 _BEGUN, _ROWS_LEFT = -1, -2
 """Rounds of confirmation made, before there is any: nothing stands before it, or a look at all rows."""
-_FEWEST_SAMPLED = 100
-
-
-class Effort(NamedTuple):
-    """How much a snowball examines.
-
-    Attributes
-    ----------
-    wave, idle : contexts in which a column is examined, on average, in a wave, and in one that follows an idle wave
-    rounds : of confirmation, at most
-    """
-
-    wave: float
-    idle: float
-    rounds: int
-
-
-@dataclass(frozen=True, slots=True)
-class SnowballSettings:
-    """What the answer of a snowball depends on, beside the data and the seed.
-
-    Parameters
-    ----------
-    fdr
-        The false discovery rate: the share of false columns among those confirmed, on average, at most.
-    n_contexts
-        Contexts of a wave.
-    max_waves
-        The most waves there are.
-    n_idle
-        Waves without a new column that end the search.
-    n_confirming
-        Contexts of a round of confirmation; there are at most five.
-    max_contexts
-        Contexts of random columns, to meet columns that tell nothing but together (an exclusive or). "auto" explores
-        only while fewer than three are found, in three contexts for every column that fits into one, 2048 at most.
-    given
-        Covariates, by name or position: in every context, and no candidates.
-    goal, slack
-        Whether few columns are sought that suffice, and what they may leave open; see `fernwood.search.reducing`.
-    max_rows
-        Rows that waves look at, where there are more: a sample, see `fernwood.search.sampling`; or "all".
-    """
-
-    method: ClassVar[str] = "snowball"
-
-    fdr: float = 0.1
-    n_contexts: int = 128
-    max_waves: int = 12
-    n_idle: int = 2
-    n_confirming: int = 256
-    max_contexts: int | Literal["auto"] = "auto"
-    given: Sequence[str | int] = ()
-    goal: Goal = "all-relevant"
-    slack: float = 0.02
-    max_rows: int | Literal["all"] = 50_000
-
-    def __post_init__(self) -> None:
-        check_fdr(self.fdr)
-        check_goal(self.goal, self.slack)
-        for name in ("n_contexts", "max_waves", "n_idle", "n_confirming"):
-            at_least(name, getattr(self, name), 1)
-        if self.max_contexts != "auto":
-            at_least("max_contexts", self.max_contexts, 0, ", or 'auto'")
-        if self.max_rows != "all":
-            at_least("max_rows", self.max_rows, _FEWEST_SAMPLED, ", or 'all'")
-        given: object = self.given
-        if isinstance(given, str) or not isinstance(given, Iterable):
-            raise ParameterError(f"given is {given!r}; give a list of columns, such as ['age', 'site']")
-        object.__setattr__(self, "given", tuple(given))
-
-    @property
-    def kernels(self) -> tuple[str, ...]:
-        """The families of kernels that a search needs."""
-        return ("snowball", "trees") if self.goal == "minimal" else ("snowball",)
-
-    @property
-    def level(self) -> float:
-        """The rate at which columns are found, and confirmed: every wave is one more look at the same rows."""
-        return _WAVE_SHARE * self.fdr
-
-    @property
-    def effort(self) -> Effort:
-        """How much there is to examine."""
-        n_first = self.first_leg
-        racing = 1 - _RACING
-        return Effort(n_first + racing * (self.n_contexts - n_first), racing * self.n_contexts, _ROUNDS)
-
-    @property
-    def first_leg(self) -> int:
-        """Contexts of a wave in which all columns are examined."""
-        return max(1, round(_FIRST_LEG * self.n_contexts))
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain values."""
-        plain = {name: plain_value(value) for name, value in asdict(self).items()}
-        return plain | {"given": [plain_value(column) for column in self.given]}
-
-    @classmethod
-    def from_json(cls, entries: dict[str, Any]) -> SnowballSettings:
-        """The settings that `to_json` wrote."""
-        return cls(**entries)
 
 
 class Snowball:
@@ -175,41 +58,30 @@ class Snowball:
 
     Parameters
     ----------
-    examiner
-        Scores columns and shadows.
-    ground
-        Target and strata of the rows that count.
-    shadows
-        Of every kind of column; together their members are all columns.
+    part
+        The rows that waves look at.
     settings
     seed
     least
         The smallest p that the rows allow.
     whole
-        Examiner and ground of all rows, where the others are those of a sample.
+        All rows, where the others are a sample.
 
     Attributes
     ----------
-    examiner, ground, least
-    told : ContextEvidence; says what contexts tell of columns and shadows
+    examiner, ground, told : of the rows that waves look at
     whole : Look; at all rows
     sampled : whether there are more rows than those that waves look at
+    least
     """
 
     def __init__(
-        self,
-        examiner: Examiner,
-        ground: Ground,
-        shadows: list[Shadows],
-        settings: SnowballSettings,
-        seed: int,
-        least: float = 0.0,
-        whole: tuple[Examiner, Ground] | None = None,
+        self, part: Look, settings: SnowballSettings, seed: int, least: float = 0.0, whole: Look | None = None
     ) -> None:
-        self._part = Look(examiner, ground, ContextEvidence(examiner, shadows))
-        self.examiner, self.ground, self.told = self._part
+        self._part = part
+        self.examiner, self.ground, self.told = part
         self.sampled = whole is not None
-        self.whole = self._part if whole is None else Look(*whole, ContextEvidence(whole[0], shadows))
+        self.whole = part if whole is None else whole
         self.least = least
         self._settings = settings
         self._seed = seed
@@ -220,7 +92,7 @@ class Snowball:
         n, n_shadows = self._n_columns, self.told.n_shadows
         alone, alone_null, chance = np.empty(n, np.float32), np.empty(n_shadows, np.float32), np.empty(n)
         for kind, place in self.told.kinds:
-            null = self.whole.told.alone(kind, without_context(self.whole.ground), alone)
+            null = self.whole.told.alone(kind, Drawn.nothing(self.whole.ground), alone)
             alone_null[place] = null[: kind.n_always]
             null_evidence = np.log(null, dtype=np.float64)
             for ranks in kind.members():
@@ -316,9 +188,9 @@ class Snowball:
         for leg, n_contexts in enumerate((n_first, self._settings.n_contexts - n_first)):
             if leg:
                 awake = self._racing(state)
-            for ferns, _ in self._ferns(rng, carried, n_contexts, self._part):
-                state.hear(self._part.told, ferns, carried, awake)
-                del ferns  # before the next are laid out
+            for drawn in self._ferns(rng, carried, n_contexts, self._part):
+                state.hear(self._part.told, drawn, awake)
+                del drawn  # before the next are laid out
         return self._judged(state._replace(step=state.step + np.array([1, 0, 0, 0])))
 
     def _racing(self, state: SnowballState) -> Awake:
@@ -326,16 +198,14 @@ class Snowball:
         awake = self.told.everyone()
         for kind, place in self.told.kinds:
             null = state.evidence_null(place)
-            least = np.quantile(null, _RACING)
+            least = np.quantile(null, RACING)
             for ranks in kind.members():
                 awake.columns[ranks] = state.evidence(ranks) >= least
             awake.shadows[place] = null >= least
         return awake
 
-    def _ferns(
-        self, rng: np.random.Generator, carried: NDArray[np.int64], n_ferns: int, look: Look
-    ) -> Iterator[tuple[Ferns, NDArray[np.int64]]]:
-        """Ferns of some columns, as many at a time as are laid out together, with the columns they were drawn from.
+    def _ferns(self, rng: np.random.Generator, carried: NDArray[np.int64], n_ferns: int, look: Look) -> Iterator[Drawn]:
+        """Ferns of some columns, as many at a time as are laid out together.
 
         Of all rows beside a sample, no more columns are read than the ferns of the time can hold.
         """
@@ -347,7 +217,7 @@ class Snowball:
                 size = min(n * look.ground.depth(), len(carried))
                 some, codes = np.sort(rng.choice(carried, size, replace=False)), None
             codes = look.examiner.codes(some) if codes is None else codes
-            yield draw_ferns(rng, codes, look.examiner.categories[some], look.ground, n), some
+            yield Drawn.ferns(rng, look.examiner, some, look.ground, n, codes=codes)
 
     def _judged(self, state: SnowballState) -> SnowballState:
         """The state with p of the columns that are not found yet."""
@@ -397,15 +267,15 @@ class Snowball:
         rng = seeds.generator(self._seed, _EXPLORING, n_explored)
         # What the best columns told of each other was chosen by the target, and has no place beside this.
         state = state.forgotten() if n_explored == 0 and not len(state.found) else state.opened()
-        for ferns, carried in self._exploring_ferns(rng, state, n_contexts, self._part):
-            state.hear(self._part.told, ferns, carried, self.told.everyone())
-            del ferns
+        for drawn in self._exploring_ferns(rng, state, n_contexts, self._part):
+            state.hear(self._part.told, drawn, self.told.everyone())
+            del drawn
         return self._judged(state._replace(step=state.step + np.array([0, 0, 0, n_contexts])))
 
     def _exploring_ferns(
         self, rng: np.random.Generator, state: SnowballState, n_ferns: int, look: Look
-    ) -> Iterator[tuple[Ferns, NDArray[np.int64]]]:
-        """Ferns of random columns beside those found, and the columns that each lot was drawn from."""
+    ) -> Iterator[Drawn]:
+        """Ferns of random columns beside those found."""
         found = state.found
         n_others = self._n_columns - len(found)
         for n in in_parts(look.ground.target.n_rows, n_ferns):
@@ -414,8 +284,7 @@ class Snowball:
             # From places among those not found to ranks: each found column before one moves it on.
             others += np.searchsorted(found - np.arange(len(found)), others, side="right")
             carried = np.concatenate((found, others))
-            codes, categories = look.examiner.codes(carried), look.examiner.categories[carried]
-            yield draw_exploring_ferns(rng, codes, categories, look.ground, n, len(found)), carried
+            yield Drawn.ferns(rng, look.examiner, carried, look.ground, n, n_found=len(found))
 
     def _on_all_rows(self, state: SnowballState) -> SnowballState:
         """Columns and shadows that are ahead, examined in contexts of all rows: of columns found, or of random ones."""
@@ -423,12 +292,12 @@ class Snowball:
         n_contexts, awake = self.n_on_all_rows, self._racing(state)
         state = state.opened()
         if len(state.found):
-            drawn = self._ferns(rng, state.found, n_contexts, self.whole)
+            lots = self._ferns(rng, state.found, n_contexts, self.whole)
         else:
-            drawn = self._exploring_ferns(rng, state, n_contexts, self.whole)
-        for ferns, carried in drawn:
-            state.hear(self.whole.told, ferns, carried, awake)
-            del ferns
+            lots = self._exploring_ferns(rng, state, n_contexts, self.whole)
+        for drawn in lots:
+            state.hear(self.whole.told, drawn, awake)
+            del drawn
         step = state.step.copy()
         step[2] = _BEGUN
         return self._judged(state._replace(step=step))
@@ -436,7 +305,7 @@ class Snowball:
     # Confirmation -----------------------------------------------------------------------------------------------------
 
     def _is_done(self, state: SnowballState) -> bool:
-        return bool(state.step[2] >= _ROUNDS)
+        return bool(state.step[2] >= ROUNDS)
 
     def _confirmed(self, state: SnowballState) -> SnowballState:
         """The columns found, each judged in fresh contexts that the others make; those that fail leave.
@@ -447,7 +316,7 @@ class Snowball:
         found, number = state.found, int(max(state.step[2], 0))
         step = state.step.copy()
         if not len(found):
-            step[2] = _ROUNDS
+            step[2] = ROUNDS
             return state._replace(step=step)
         late = state.wave[found] > 0
         judged = state.chance[found]
@@ -457,7 +326,7 @@ class Snowball:
         chance, wave = state.chance.copy(), state.wave.copy()
         chance[found] = judged
         wave[found[~kept]] = _NOT_FOUND
-        step[2] = _ROUNDS if kept.all() else number + 1
+        step[2] = ROUNDS if kept.all() else number + 1
         return state._replace(step=step, wave=wave, chance=chance)
 
     def _fresh_chances(
@@ -466,11 +335,11 @@ class Snowball:
         """The chances of some columns found, from contexts of a round of confirmation that do not use them."""
         n_contexts = self.n_confirming
 
-        def drawn() -> Iterator[tuple[Ferns, NDArray[np.int64]]]:
+        def lots() -> Iterator[Drawn]:
             return self._ferns(seeds.generator(self._seed, _CONFIRMING, number), found, n_contexts, self.whole)
 
         # Contexts that are laid out together are kept for all kinds; the others are drawn anew for each.
-        kept = list(drawn()) if len(in_parts(self.whole.ground.target.n_rows, n_contexts)) == 1 else None
+        kept = list(lots()) if len(in_parts(self.whole.ground.target.n_rows, n_contexts)) == 1 else None
         out = np.empty(len(late))
         for kind, place in self.told.kinds:
             places = np.flatnonzero(kind.kinds[late] == kind.number)
@@ -482,12 +351,12 @@ class Snowball:
             alone_null = state.alone_null[place][:n_shadows]
             told, n_told = [], 0
             used: dict[int, list[int]] = {}
-            for ferns, carried in kept or drawn():
-                told.append(self.whole.told.each(kind, mine, ferns.contexts, n_shadows))
-                for rank, contexts in used_in(ferns.uses, carried, n_told).items():
+            for drawn in kept or lots():
+                told.append(self.whole.told.each(kind, mine, drawn, n_shadows))
+                for rank, contexts in used_in(drawn.uses, drawn.carried, n_told).items():
                     used.setdefault(rank, []).extend(contexts)
-                n_told += len(ferns.uses)
-                del ferns
+                n_told += len(drawn.uses)
+                del drawn
             own, null = told[0] if len(told) == 1 else (np.concatenate(p, axis=1) for p in zip(*told, strict=True))
             everywhere = null.sum(axis=1, dtype=np.float64)
             for row, rank in enumerate(mine.tolist()):

@@ -7,6 +7,7 @@ a pause between rounds changes the answer.
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
@@ -15,6 +16,7 @@ from fernwood import seeds
 from fernwood.learner.many import in_order, one_ahead
 from fernwood.relevance.paper import NO_SHADOWS, Evidence
 from fernwood.subspace.sequential import draw_subspace
+from fernwood.work.packing import pack, shares
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -23,8 +25,20 @@ if TYPE_CHECKING:
 
     from fernwood.learner.trees import Tree
     from fernwood.relevance.paper import Rule
+    from fernwood.search.working import Crew
 
-__all__ = ["Draw", "Learner", "Scores", "SearchState", "SubspaceSearch", "decide", "fit_round", "start", "step"]
+__all__ = [
+    "Draw",
+    "Learner",
+    "Scores",
+    "SearchState",
+    "SubspaceSearch",
+    "decide",
+    "fit_draws",
+    "fit_round",
+    "start",
+    "step",
+]
 
 _DRAWS = 0  # the address of draws below the seed
 
@@ -69,6 +83,7 @@ class SubspaceSearch(NamedTuple):
     n_shadows : of every column, that its fits score beside it
     n_threads, group : draws fitted side by side, and handed to a thread together; the answer depends on neither
     expect : told which columns are fitted next, so that they can be fetched
+    crew : workers of other processes that fit draws instead
     """
 
     n_columns: int
@@ -84,6 +99,7 @@ class SubspaceSearch(NamedTuple):
     n_threads: int = 1
     group: int = 1
     expect: Callable[[NDArray[np.int64]], object] | None = None
+    crew: Crew | None = None
 
 
 class SearchState(NamedTuple):
@@ -106,21 +122,39 @@ def fit_round(search: SubspaceSearch, state: SearchState, most: int | None = Non
     if search.weighted and len(state.found):
         weights = np.maximum(state.evidence.mean_importance(state.found), 0.0)
     size = search.round_size if most is None else min(search.round_size, most)
+    numbers = range(state.n_draws, state.n_draws + size)
+    if search.crew is None:
+        return fit_draws(search, numbers, state.found, weights)
+    asked = [
+        (some, pack(state.found), None if weights is None else weights.tobytes())
+        for some in shares(numbers, search.crew.n_workers)
+    ]
+    scores = chain.from_iterable(search.crew.ask("draws", asked))
+    drawn = _drawn(search, numbers, state.found, weights)
+    return [Draw(number, columns, told) for (number, columns), told in zip(drawn, scores, strict=True)]
 
-    def drawn() -> Iterator[tuple[int, NDArray[np.int64]]]:
-        for number in range(state.n_draws, state.n_draws + size):
-            here = seeds.numbered_states(number, 1, search.seed, _DRAWS)[0]
-            yield (
-                number,
-                draw_subspace(search.n_columns, state.found, search.q, search.alpha, here, weights, search.carry),
-            )
+
+def _drawn(
+    search: SubspaceSearch, numbers: range, found: NDArray[np.int64], weights: NDArray[np.float64] | None
+) -> Iterator[tuple[int, NDArray[np.int64]]]:
+    """Draws of these numbers: their columns."""
+    for number in numbers:
+        here = seeds.numbered_states(number, 1, search.seed, _DRAWS)[0]
+        yield number, draw_subspace(search.n_columns, found, search.q, search.alpha, here, weights, search.carry)
+
+
+def fit_draws(
+    search: SubspaceSearch, numbers: range, found: NDArray[np.int64], weights: NDArray[np.float64] | None
+) -> list[Draw]:
+    """Draws of these numbers, which carry columns found in proportion to weights, fitted in this process."""
 
     def fit(draw: tuple[int, NDArray[np.int64]]) -> Draw:
         number, columns = draw
         return Draw(number, columns, search.learner(columns, number))
 
-    expect = search.expect
-    coming = drawn() if expect is None else one_ahead(drawn(), lambda draw: expect(draw[1]))
+    expect, coming = search.expect, _drawn(search, numbers, found, weights)
+    if expect is not None:
+        coming = one_ahead(coming, lambda draw: expect(draw[1]))
     return list(in_order(fit, coming, search.n_threads, search.group))
 
 

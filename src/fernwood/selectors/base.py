@@ -24,6 +24,7 @@ from fernwood.saved import DECISIONS_NAME, INSIGHT_NAME, SUMMARY_NAME, load_resu
 from fernwood.search.methods import select
 from fernwood.selectors.callbacks import AskedToStop, CallbackSupport, Tasks, both, with_callbacks
 from fernwood.store.base import Store
+from fernwood.work.choosing import engine_here
 
 if TYPE_CHECKING:
     import os
@@ -102,6 +103,7 @@ class SearchSelector(CallbackSupport, SelectorMixin, TableEstimator):  # type: i
                 held=held,
                 directory=directory,
                 progress=both(self._progress(stack, allowed), tasks),
+                engine=engine_here(self.n_jobs),
                 **how,
             )
         self._keep(result)

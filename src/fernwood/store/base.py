@@ -82,6 +82,11 @@ class Store(ABC):
         """The records of some columns, in that order."""
 
     @property
+    def locator(self) -> str | None:
+        """Where another process opens the same store: a path or a URL; None where there is no such place."""
+        return None
+
+    @property
     @abstractmethod
     def n_bytes(self) -> int:
         """Bytes that the store takes, on disk or in memory."""

@@ -28,6 +28,11 @@ class DiskStore(FileStore):
         self._directory = OpenDirectory(self.path)
 
     @property
+    def locator(self) -> str:
+        """Its path."""
+        return str(self.path)
+
+    @property
     def n_bytes(self) -> int:
         """Bytes of all files of the store."""
         return sum(record.size for record in self.manifest.files) + (self.path / MANIFEST_NAME).stat().st_size

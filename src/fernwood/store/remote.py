@@ -78,6 +78,11 @@ class RemoteStore(FileStore):
         return self._objects.bytes_fetched
 
     @property
+    def locator(self) -> str:
+        """Its URL, whole: a worker needs what is secret in it too."""
+        return self.url.full
+
+    @property
     def n_bytes(self) -> int:
         """Bytes of all files of the store."""
         return sum(record.size for record in self.manifest.files) + self._manifest_bytes

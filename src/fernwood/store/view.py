@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
     from fernwood.store.roles import Roles
 
-__all__ = ["ColumnView", "Kept", "RoleView", "RowView"]
+__all__ = ["ColumnView", "Kept", "RoleView", "RowView", "StoreView"]
 
 _BLOCK_BYTES = 2**20
 
 
-class _View(Store):
+class StoreView(Store):
     """What views have in common: the columns of the store behind them."""
 
     def __init__(self, store: Store, n_rows: int, roles: Roles, content: bytes) -> None:
@@ -56,7 +56,7 @@ class _View(Store):
         self._store.verify()
 
 
-class RowView(_View):
+class RowView(StoreView):
     """The columns of a store for some of its rows; bins, counts of missing values and checksums are those of the whole.
 
     Parameters
@@ -95,7 +95,7 @@ class RowView(_View):
         return out
 
 
-class Kept(_View):
+class Kept(StoreView):
     """A store, or a view of one, with the codes of all columns kept in memory, so that it is read once.
 
     Parameters
@@ -124,7 +124,7 @@ class Kept(_View):
         """Nothing: they are here."""
 
 
-class ColumnView(_View):
+class ColumnView(StoreView):
     """Some columns of a store, for all its rows.
 
     Parameters
@@ -168,7 +168,7 @@ class ColumnView(_View):
         return self._store._records(self._chosen[ids])  # noqa: SLF001
 
 
-class RoleView(_View):
+class RoleView(StoreView):
     """The rows and columns of a store with another target, other weights and groups.
 
     Parameters

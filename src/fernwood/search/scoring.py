@@ -1,0 +1,164 @@
+"""Scores of some columns of a store, given by position: all that a worker needs, and nothing as long as the table."""
+
+from __future__ import annotations
+
+import math
+import threading
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from fernwood.kernels.components import fill_components
+from fernwood.search.components import Components, pair_counts
+from fernwood.store.quantise import MISSING
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from fernwood.kernels.examining import Contexts
+    from fernwood.search.dealing import Dealer
+    from fernwood.store.base import Store
+
+__all__ = ["Columns", "Scorer"]
+
+_Number = TypeVar("_Number", bound=np.generic)
+
+_TIED_AT_ONCE = 64
+_EVEN_ENOUGH = 4  # as a power of two
+_KINDS_APART = 4096  # more than all kinds that differ by components and spread
+
+
+class Columns(NamedTuple):
+    """Some columns of a store.
+
+    Attributes
+    ----------
+    positions : int array
+    categories : bool array; which of them hold categories
+    kept : int16 array; where the components of a column are kept, −1 where they are not
+    """
+
+    positions: NDArray[np.signedinteger[Any]]
+    categories: NDArray[np.bool_]
+    kept: NDArray[np.int16]
+
+    def part(self, part: slice) -> Columns:
+        """Some of them."""
+        return Columns(self.positions[part], self.categories[part], self.kept[part])
+
+
+class Scorer:
+    """Scores columns and their shadows on the rows that count.
+
+    Parameters
+    ----------
+    store
+    rows : int64 array or None
+        The rows that count, where some do not.
+    weights : float64 array
+        Of those rows.
+    deal
+        Makes shadows.
+    """
+
+    def __init__(
+        self, store: Store, rows: NDArray[np.int64] | None, weights: NDArray[np.float64], deal: Dealer
+    ) -> None:
+        self.store = store
+        self.rows = slice(None) if rows is None else rows
+        self.deal = deal
+        self._components = Components(weights)
+        self._rooms = threading.local()
+
+    @property
+    def in_place(self) -> bool:
+        """Whether all rows count, and shadows are dealt without regard to groups and covariates."""
+        return isinstance(self.rows, slice) and not self.deal.in_pieces
+
+    def codes(self, positions: NDArray[np.signedinteger[Any]]) -> NDArray[np.uint8]:
+        """The codes of some columns, for the rows that count."""
+        return np.ascontiguousarray(self.store.read(positions)[:, self.rows])
+
+    def components(self, position: int, *, category: bool, most_rows: int) -> NDArray[np.float32]:
+        """What a column stands for, row by row: its ranks, or all contrasts of categories; shape (components, rows).
+
+        Of very many rows, so many evenly spaced ones.
+        """
+        codes = self.codes(np.array([position]))
+        amounts = self._components.amounts(codes)
+        n_used = int(np.count_nonzero(amounts[0, :MISSING]))
+        n_components = max(n_used - 1, 1) if category else 1
+        part = np.arange((n_components + 1) // 2)
+        table = np.empty((len(part), 256, 2), np.float32)
+        fill_components(amounts, np.array([category]), np.zeros_like(part), part, table)
+        spaced = codes[0, :: -(-codes.shape[1] // most_rows)]
+        return np.concatenate([pair[spaced].T for pair in table])[:n_components]
+
+    def survey(
+        self, positions: NDArray[np.signedinteger[Any]], categories: NDArray[np.bool_]
+    ) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
+        """Of which kind every column is, and its mark: the same where codes occur equally often.
+
+        Columns of a kind have scores of about the same distribution by chance: as many components, codes that are about
+        equally spread (from sixteen equal ones on, the distribution hardly depends on them), and about the same
+        dependence on groups and strata.
+        """
+        codes = self.codes(positions)
+        amounts = self._components.amounts(codes)
+        evenness = amounts.sum(axis=1) ** 2 / np.einsum("ij,ij->i", amounts, amounts)
+        spread = np.minimum(np.rint(np.log2(evenness)), _EVEN_ENOUGH)
+        kind = np.asarray(np.rint(4 * np.log2(pair_counts(amounts, categories))) * 16 + spread, np.int64)
+        if self.deal.in_pieces:
+            kind += _KINDS_APART * self._tied(codes, amounts, categories)
+        return kind, self._components.marks(amounts, categories)
+
+    def _tied(
+        self, codes: NDArray[np.uint8], amounts: NDArray[np.float64], categories: NDArray[np.bool_]
+    ) -> NDArray[np.int64]:
+        """How columns depend on groups and strata; a few at a time, since numbers take eight times what codes do."""
+        table = np.empty((len(codes), 256, 2), np.float32)
+        part = np.zeros(len(codes), np.int64)
+        fill_components(amounts, categories, np.arange(len(codes)), part, table)
+        tied = np.empty(len(codes), np.int64)
+        for few in range(0, len(codes), _TIED_AT_ONCE):
+            chosen = slice(few, few + _TIED_AT_ONCE)
+            values = np.stack([t[c, 0] for t, c in zip(table[chosen], codes[chosen], strict=True)])
+            tied[chosen] = self.deal.tied(values)
+        return tied
+
+    def keep(self, positions: NDArray[np.signedinteger[Any]], categories: NDArray[np.bool_], at_once: int) -> None:
+        """Keep the components of some columns, for columns that say where theirs are kept; read so many at once."""
+        amounts = np.empty((len(positions), 256))
+        order = np.argsort(positions, kind="stable")
+        for first in range(0, len(order), at_once):  # in very many rows, codes hardly ever occur equally often
+            places = order[first : first + at_once]
+            amounts[places] = self._components.amounts(self.codes(positions[places]))
+        self._components.keep(amounts, categories)
+
+    def scores(
+        self, columns: Columns, contexts: Contexts, addresses: NDArray[np.uint64] | None = None
+    ) -> NDArray[np.float32]:
+        """Scores of columns, or of their shadows that are dealt at addresses, in contexts.
+
+        They are in a buffer that the next call from the same thread fills anew: asking the system for room of this size
+        again and again takes longer than scoring a column in a few contexts.
+        """
+        n = len(columns.positions)
+        codes = self.store.read(columns.positions, self._room("codes", (n, self.store.n_rows), np.uint8))
+        if not isinstance(self.rows, slice):
+            codes = np.ascontiguousarray(codes[:, self.rows])
+        if addresses is not None:
+            codes = self.deal.at(codes, addresses)
+        scores = self._room("scores", (n, len(contexts.rows), 2), np.float32)
+        scores[:] = 0
+        self._components.add_scores(codes, columns.categories, columns.kept, contexts, scores)
+        return scores
+
+    def _room(self, name: str, shape: tuple[int, ...], dtype: type[_Number]) -> NDArray[_Number]:
+        """An array of this shape in a buffer that the thread keeps."""
+        size = math.prod(shape)
+        room: NDArray[_Number] | None = getattr(self._rooms, name, None)
+        if room is None or len(room) < size:
+            room = np.empty(size, dtype)
+            setattr(self._rooms, name, room)
+        return room[:size].reshape(shape)

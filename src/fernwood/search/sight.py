@@ -1,0 +1,76 @@
+"""The rows of a store that count, as columns are examined on them: the same wherever the store is opened."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from fernwood.learner.contexts import Ground
+from fernwood.learner.target import class_target, value_target
+from fernwood.search.conditions import strata_of
+from fernwood.search.dealing import Dealer
+from fernwood.search.scoring import Scorer
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from fernwood.store.base import Store
+
+__all__ = ["Counted", "Sight", "counted", "sight"]
+
+
+class Counted(NamedTuple):
+    """The rows of a store that count.
+
+    Attributes
+    ----------
+    rows : int64 array, or None for all
+    weights : float64 array; of these rows
+    ground : their target and strata
+    groups : int32 array; of these rows, or None
+    """
+
+    rows: NDArray[np.int64] | None
+    weights: NDArray[np.float64]
+    ground: Ground
+    groups: NDArray[np.int32] | None
+
+
+class Sight(NamedTuple):
+    """What scores columns, and the target and strata that they are scored against."""
+
+    scorer: Scorer
+    ground: Ground
+
+
+def counted(store: Store, given: NDArray[np.int64]) -> Counted:
+    """The rows of a store that count, where some columns are covariates."""
+    target = store.target
+    assert target is not None  # noqa: S101  (check_table saw to it)
+    weights = np.ones(store.n_rows) if store.weights is None else store.weights
+    rows = None if (weights > 0).all() else np.flatnonzero(weights > 0)
+    chosen = slice(None) if rows is None else rows
+    make = value_target if target.task == "regression" else class_target
+    inside = make(target.values[chosen], weights[chosen])
+    ground = Ground(inside, *strata_of(store, given, rows)) if len(given) else Ground.undivided(inside)
+    groups = store.groups if store.groups is None or rows is None else store.groups[rows]
+    return Counted(rows, inside.kernel.weights, ground, groups)
+
+
+def sight(store: Store, given: NDArray[np.int64], seed: int, found: Counted | None = None) -> Sight:
+    """What scores the columns of a store.
+
+    Parameters
+    ----------
+    store
+    given
+        Positions of covariates.
+    seed
+        Below which shadows have their addresses.
+    found
+        The rows that count, where that is known already.
+    """
+    rows, weights, ground, groups = counted(store, given) if found is None else found
+    deal = Dealer(seed, strata=ground.strata if len(given) else None, groups=groups)
+    return Sight(Scorer(store, rows, weights, deal), ground)

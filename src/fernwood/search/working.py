@@ -1,0 +1,135 @@
+"""Work items of searches: what the coordinator asks, and how a worker of another process does it.
+
+An item says which search it belongs to (store, settings, seed) and what is asked: a few kilobytes. A worker opens the
+store itself, makes ready what the search works with, and keeps that for the items that follow.
+"""
+
+from __future__ import annotations
+
+import json
+import pickle
+import threading
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from fernwood.errors import ClusterError, StoreError, shown
+from fernwood.version import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from fernwood.search.methods import Settings
+    from fernwood.store.base import Store
+    from fernwood.work.engine import Engine
+
+__all__ = ["Bench", "Crew", "Site", "perform"]
+
+_BENCHES = 2
+"""Searches that a worker keeps ready."""
+_CACHE_BYTES = 256 * 10**6
+"""Codes of columns that a worker keeps in memory, at most."""
+
+
+class Site(NamedTuple):
+    """A search, as a worker is told of it.
+
+    Attributes
+    ----------
+    store : where it is opened: a path that workers see, or a URL
+    fingerprint : of its content
+    method, settings : which search; the settings as JSON
+    seed
+    """
+
+    store: str
+    fingerprint: str
+    method: str
+    settings: str
+    seed: int
+
+
+class Bench(Protocol):
+    """What a worker has ready for a search."""
+
+    def perform(self, what: str, told: Any) -> Any:
+        """Do what is asked."""
+
+
+class Crew:
+    """Workers that are told of one search.
+
+    Parameters
+    ----------
+    engine
+    store
+        As workers are to open it: on a disk that they see, or at a URL.
+    settings
+    seed
+    """
+
+    def __init__(self, engine: Engine, store: Store, settings: Settings, seed: int) -> None:
+        if store.locator is None:
+            raise StoreError("the store is in memory, where no worker sees it; keep it on a disk first")
+        self.engine = engine
+        plain = json.dumps(settings.to_json())
+        self._site = Site(store.locator, store.fingerprint, settings.method, plain, seed)
+
+    @property
+    def n_workers(self) -> int:
+        """Items that are done side by side."""
+        return self.engine.n_workers
+
+    def ask(self, what: str, told: Iterable[Any]) -> Iterator[Any]:
+        """Have `what` done for everything that is told; the results in that order."""
+        head = f"{__version__}\n".encode()
+        items = [head + pickle.dumps((self._site, what, one), protocol=5) for one in told]
+        return self.engine.run(perform, items)
+
+
+def perform(item: bytes) -> Any:
+    """Do one item, in the process of a worker."""
+    version, _, body = item.partition(b"\n")
+    if version.decode() != __version__:
+        raise ClusterError(
+            f"a worker has Fernwood {__version__} and was asked by {shown(version.decode())}; install the same on both"
+        )
+    # Items come from the process that the worker serves, through a scheduler that its user chose; never from a file.
+    site, what, told = pickle.loads(body)  # noqa: S301
+    return _ready(site).perform(what, told)
+
+
+_lock = threading.Lock()
+_known: OrderedDict[Site, tuple[threading.Lock, list[Bench]]] = OrderedDict()
+
+
+def _ready(site: Site) -> Bench:
+    """What the search of a site works with, made by the first item that needs it."""
+    with _lock:
+        making, bench = _known.setdefault(site, (threading.Lock(), []))
+        _known.move_to_end(site)
+        while len(_known) > _BENCHES:
+            _known.popitem(last=False)
+    with making:
+        if not bench:
+            bench.append(_made(site))
+    return bench[0]
+
+
+def _made(site: Site) -> Bench:
+    from fernwood.search.methods import bench_of, settings_of
+    from fernwood.sources.place import as_place
+    from fernwood.store import open_store
+    from fernwood.store.columns_cache import CachedStore
+
+    try:
+        store = open_store(site.store)
+    except StoreError as error:
+        raise StoreError(
+            f"a worker cannot open the store: {error}; keep it where all workers see it, on a shared disk or at a URL"
+        ) from error
+    if store.fingerprint != site.fingerprint:
+        raise StoreError(
+            f"a worker finds another store at {shown(as_place(site.store))} than the one that is searched; keep it where all "
+            "workers see the same, on a shared disk or at a URL"
+        )
+    return bench_of(CachedStore(store, _CACHE_BYTES), settings_of(site.method, json.loads(site.settings)), site.seed)
