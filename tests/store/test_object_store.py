@@ -172,6 +172,33 @@ def test_a_process_that_forks_while_it_fetches(folder: Path, there: dict[str, st
     assert done.returncode == 0, done.stderr
 
 
+WORKERS = """
+import json, sys
+import fernwood, joblib
+from joblib.externals.loky import get_reusable_executor
+
+selector = fernwood.SnowballSelector(random_state=3, n_jobs=2)
+with fernwood.open(sys.argv[1]) as here:
+    alone = selector.fit(here).result_.confirmed.tolist()
+with fernwood.open(sys.argv[2]) as there, joblib.parallel_config("loky", n_jobs=2):
+    together = selector.fit(there).result_.confirmed.tolist()
+get_reusable_executor().shutdown()
+print(json.dumps({"alone": alone, "together": together}))
+"""
+
+
+def test_workers_open_the_store_themselves(folder: Path, there: dict[str, str], tmp_path: Path) -> None:
+    url = put(folder, f"s3://{BUCKET}/workers.fern")
+    done = subprocess.run(
+        [sys.executable, "-c", WORKERS, str(folder), url], capture_output=True, text=True, timeout=250, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert len(told["alone"]) > 5
+    assert told["together"] == told["alone"]
+    assert [path for root in (tmp_path / "tmp").glob("fernwood-*") for path in root.iterdir()] == []
+
+
 def test_objects_that_are_overwritten_are_refused(folder: Path, there: dict[str, str], tmp_path: Path) -> None:
     import fsspec
 

@@ -129,7 +129,7 @@ def _made(site: Site) -> Bench:
         ) from error
     if store.fingerprint != site.fingerprint:
         raise StoreError(
-            f"a worker finds another store at {shown(as_place(site.store))} than the one that is searched; keep it where all "
-            "workers see the same, on a shared disk or at a URL"
+            f"a worker finds another store at {shown(as_place(site.store))} than the one that is searched; keep it "
+            "where all workers see the same, on a shared disk or at a URL"
         )
     return bench_of(CachedStore(store, _CACHE_BYTES), settings_of(site.method, json.loads(site.settings)), site.seed)
