@@ -2,6 +2,7 @@
 
 from benchmarks.cases.boruta import boruta_iris, boruta_madelon, boruta_memory, boruta_noise
 from benchmarks.cases.calibration import calibration_answers, calibration_noise
+from benchmarks.cases.cluster import CLUSTER_CASES
 from benchmarks.cases.durability import DURABILITY_CASES
 from benchmarks.cases.elimination import ELIMINATION_CASES
 from benchmarks.cases.ferns import FERN_CASES
@@ -33,7 +34,7 @@ from benchmarks.cases.trees import (
 
 __all__ = ["CASES", "SCALE_CASES"]
 
-SCALE_CASES = {**WIDE_CASES, **DURABILITY_CASES, "report-million": report_million}
+SCALE_CASES = {**WIDE_CASES, **DURABILITY_CASES, **CLUSTER_CASES, "report-million": report_million}
 
 CASES = {
     "ingest-npy": ingest_npy,

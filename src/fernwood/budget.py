@@ -40,8 +40,10 @@ _MEMINFO = Path("/proc/meminfo")
 _CGROUP = Path("/sys/fs/cgroup")
 
 
-def parse_size(size: float | str) -> int:
+def parse_size(size: float | str, what: str = "memory") -> int:
     """Bytes of a size such as ``"512MB"``, ``"1.5 GiB"`` or ``268435456``; MB is 10⁶ bytes, MiB is 2²⁰.
+
+    `what` is the parameter that a sentence about it names.
 
     Examples
     --------
@@ -55,7 +57,7 @@ def parse_size(size: float | str) -> int:
     else:
         bytes_ = float(size)
     if not 1 <= bytes_ < 2**62:
-        raise ParameterError(f"memory is {size!r}; give a positive size such as '512MB', '2GiB' or a number of bytes")
+        raise ParameterError(f"{what} is {size!r}; give a positive size such as '512MB', '2GiB' or a number of bytes")
     return int(bytes_)
 
 

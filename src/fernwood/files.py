@@ -12,6 +12,7 @@ import os
 import secrets
 import shutil
 import time
+import weakref
 from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
@@ -27,6 +28,8 @@ __all__ = [
     "FileReader",
     "FileWriter",
     "OpenDirectory",
+    "SharedDirectory",
+    "alone_with",
     "appearing_directory",
     "locked",
     "nearest_path",
@@ -267,6 +270,87 @@ def locked(directory: Path, *, tries: int = 1) -> Iterator[bool]:
         yield alone
     finally:
         os.close(lock)
+
+
+@contextmanager
+def alone_with(path: Path) -> Iterator[None]:
+    """Hold a lock file, after everybody who holds it now: one thread of one process at a time."""
+    lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+    finally:
+        # Closing alone would leave it with a child that was forked meanwhile.
+        fcntl.flock(lock, fcntl.LOCK_UN)
+        os.close(lock)
+
+
+class SharedDirectory:
+    """A directory that processes of one user share; the last of them that lets go of it removes it.
+
+    It is let go of when nothing refers to the object any more, and when the process ends in whatever way.
+
+    Parameters
+    ----------
+    path
+        Made where it is not there yet.
+    keep
+        Whether it stays when nobody holds it.
+    """
+
+    def __init__(self, path: Path, *, keep: bool = False) -> None:
+        self.path = path
+        self.keep = keep
+        self._let_go = weakref.finalize(self, _let_go, path, _hold(path), keep, os.getpid())
+
+    @staticmethod
+    def clear(root: Path) -> None:
+        """Remove what processes that died left of shared directories in another one."""
+        for path in root.iterdir():
+            with suppress(OSError):
+                lock = os.open(path / _HOLDERS, os.O_RDWR | os.O_CLOEXEC)
+                try:
+                    if _taken(lock):
+                        _retire(path)
+                finally:
+                    os.close(lock)
+            if path.name.startswith(_RETIRED):
+                shutil.rmtree(path, ignore_errors=True)
+
+
+_HOLDERS, _RETIRED = "holders", ".retired-"
+
+
+def _hold(path: Path) -> int:
+    """The lock of one more process, or one more object, that holds a shared directory."""
+    while True:
+        path.mkdir(mode=0o700, exist_ok=True)
+        try:
+            lock = os.open(path / _HOLDERS, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except FileNotFoundError:
+            continue  # removed by its last holder, an instant ago
+        fcntl.flock(lock, fcntl.LOCK_SH)
+        with suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(lock), (path / _HOLDERS).stat()):
+                return lock
+        os.close(lock)
+
+
+def _let_go(path: Path, lock: int, keep: bool, process: int) -> None:
+    try:
+        # What a process inherited from its parent is the parent's to remove.
+        if not keep and process == os.getpid() and _taken(lock):
+            _retire(path)
+    finally:
+        os.close(lock)
+
+
+def _retire(path: Path) -> None:
+    """Remove a shared directory that nobody holds; its name is free at once."""
+    retired = path.with_name(f"{_RETIRED}{secrets.token_hex(4)}")
+    with suppress(FileNotFoundError):
+        path.rename(retired)
+        shutil.rmtree(retired, ignore_errors=True)
 
 
 def _taken(lock: int) -> bool:

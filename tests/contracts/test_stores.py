@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -46,6 +47,30 @@ class TestShardedStore(TestDiskStore):
         shards = sorted(store.path.glob("codes-*.npy"))
         assert [np.load(shard).shape[0] for shard in shards] == [10, 10, 10, 7]
         np.testing.assert_array_equal(np.concatenate([np.load(shard) for shard in shards]), self.expected(values))
+
+
+class TestRemoteStore(StoreContract):
+    """A store at a URL, in blocks that are shorter than it."""
+
+    @pytest.fixture
+    def store(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
+        fsspec = pytest.importorskip("fsspec", reason="stores at a URL need fsspec: pip install 'fernwood[remote]'")
+        from fernwood.store import remote
+
+        monkeypatch.setattr(remote, "BLOCK_BYTES", 250)
+        monkeypatch.setenv("FERNWOOD_CACHE", str(tmp_path / "cache"))
+        fernwood.ingest(frame(), tmp_path / "s.fern", target=contract_table()[2])
+        fsspec.filesystem("memory").put(str(tmp_path / "s.fern"), "/contract.fern", recursive=True)
+        with fernwood.open("memory://contract.fern", cache_size=self.cache_size) as store:
+            yield store
+        remote._AT_WORK.clear()
+        fsspec.filesystem("memory").rm("/contract.fern", recursive=True)
+
+    cache_size: str | None = None
+
+
+class TestRemoteStoreWithASmallCache(TestRemoteStore):
+    cache_size = "3kB"
 
 
 class TestRowView(StoreContract):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import fernwood
-from fernwood.store import disk
+from fernwood.store import stored
 from fernwood.store.manifest import HEADER_BYTES
 
 if TYPE_CHECKING:
@@ -28,13 +28,13 @@ def test_records_are_read_by_the_thread_that_asks(tmp_path: Path, monkeypatch: p
         groups=rng.integers(0, 9, n),
         out=tmp_path / "s.fern",
     )
-    readers, plain = set(), disk._Readable.read
+    readers, plain = set(), stored._Readable.read
 
-    def noting(self: disk._Readable, size: int = -1) -> bytes:
+    def noting(self: stored._Readable, size: int = -1) -> bytes:
         readers.add(threading.get_ident())
         return plain(self, size)
 
-    monkeypatch.setattr(disk._Readable, "read", noting)
+    monkeypatch.setattr(stored._Readable, "read", noting)
     store = fernwood.open(tmp_path / "s.fern")
     assert store.target is not None
     assert len(list(store.names.take(np.arange(8)))) == 8

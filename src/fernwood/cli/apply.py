@@ -13,6 +13,7 @@ from fernwood.cli import app
 from fernwood.cli.completing import run_argument
 from fernwood.cli.within import inside_budget
 from fernwood.errors import ParameterError, printable
+from fernwood.sources.place import as_place
 
 if TYPE_CHECKING:
     from fernwood.reduced import Applied
@@ -25,7 +26,7 @@ _TEXT = "How a text table is written"
 @app.command("apply")
 def apply_command(
     run: Annotated[Path, run_argument()],
-    table: Annotated[Path, typer.Argument(help="A table as for `fernwood ingest`, or a store; no target is needed.")],
+    table: Annotated[str, typer.Argument(help="A table as for `fernwood ingest`, or a store; no target is needed.")],
     output: Annotated[
         Path | None, typer.Option(help="A file to write, .csv, .parquet or .feather; else CSV to standard output.")
     ] = None,
@@ -35,7 +36,7 @@ def apply_command(
     memory: Annotated[
         str, typer.Option(help="The most memory the process may take, such as 512MB; by default half of what is free.")
     ] = "",
-    store: Annotated[Path | None, typer.Option(help="Where the run's store is now, if it was moved.")] = None,
+    store: Annotated[str, typer.Option(help="Where the run's store is now, if it was moved: a path or a URL.")] = "",
     transposed: Annotated[bool, typer.Option("--transposed", help="Features in rows.", rich_help_panel=_TEXT)] = False,
     delimiter: Annotated[
         str, typer.Option(help="The character between cells ('tab' for a tab).", rich_help_panel=_TEXT)
@@ -78,7 +79,15 @@ def apply_command(
     )
     with inside_budget(memory, quiet=quiet or as_json) as (room, view):
         applied = apply_run(
-            run, table, out, only=only, memory=room, form=form, store=store, clean_names=clean_names, progress=view
+            run,
+            as_place(table),
+            out,
+            only=only,
+            memory=room,
+            form=form,
+            store=as_place(store) if store else None,
+            clean_names=clean_names,
+            progress=view,
         )
     if as_json:
         typer.echo(json.dumps({**applied.to_json(), "output": str(output)}, indent=1))

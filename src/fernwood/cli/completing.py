@@ -44,4 +44,4 @@ def run_argument(text: str = "The directory of a run.") -> Any:
 
 def store_argument() -> Any:
     """An argument that is a store."""
-    return typer.Argument(help="A store, NAME.fern.", autocompletion=stores_like)
+    return typer.Argument(help="A store: NAME.fern, or a URL.", autocompletion=stores_like)

@@ -38,7 +38,7 @@ def demo_command(
     typer.echo(f"2. fernwood select {table} --target target --memory 512MB --seed {seed} --out {run} --report --force")
     truth = set(madelon.relevant.tolist())
     del madelon  # the search has the budget to itself
-    select_command(table, target="target", memory="512MB", seed=seed, out=run, report=True, force=True)
+    select_command(str(table), target="target", memory="512MB", seed=seed, out=run, report=True, force=True)
     found = set(load_result(run).confirmed.tolist())
     typer.echo(
         f"3. against the truth: {len(found & truth)} of the {n_relevant} relevant columns found, "

@@ -16,6 +16,7 @@ from fernwood.cli.completing import run_argument
 from fernwood.cli.lean import keep_pandas_out
 from fernwood.cli.within import inside_budget
 from fernwood.errors import ParameterError, StoreError, printable, shown
+from fernwood.sources.place import as_place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,8 +51,8 @@ def export_command(
     null: Annotated[bool, typer.Option("--null", help="Names: end each with a NUL, as xargs -0 reads them.")] = False,
     memory: Annotated[str, typer.Option(help="Reduced table: the most memory the process may take.")] = "",
     store: Annotated[
-        Path | None, typer.Option(help="Reduced table: where the run's store is now, if it was moved.")
-    ] = None,
+        str, typer.Option(help="Reduced table: where the run's store is now, if it was moved: a path or a URL.")
+    ] = "",
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
 ) -> None:
@@ -113,14 +114,17 @@ def _write_table(
     out: TableFile,
     only: _SELECTED,
     memory: str,
-    store: Path | None,
+    store: str,
     *,
     quiet: bool,
 ) -> None:
     from fernwood.reduced import chosen_columns, reduced_table, store_of
 
     positions = chosen_columns(result, only, run.name)
-    with store_of(run, result, store) as opened, inside_budget(memory, quiet=quiet) as (room, view):
+    with (
+        store_of(run, result, as_place(store) if store else None) as opened,
+        inside_budget(memory, quiet=quiet) as (room, view),
+    ):
         rounded = reduced_table(opened, positions, out, memory=room, progress=view)
     if quiet:
         return

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,6 +11,7 @@ from fernwood.budget import shown_size
 from fernwood.cli import app
 from fernwood.cli.completing import store_argument
 from fernwood.errors import printable, shown
+from fernwood.sources.place import as_place
 
 if TYPE_CHECKING:
     from fernwood.store.describe import Description
@@ -23,7 +23,7 @@ _MOST_CLASSES = 8
 
 @app.command("info")
 def info_command(
-    store: Annotated[Path, store_argument()],
+    store: Annotated[str, store_argument()],
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead.")] = False,
 ) -> None:
     """Say what a store holds.
@@ -37,12 +37,12 @@ def info_command(
     if as_json:
         typer.echo(json.dumps(description.to_json(), indent=1))
     else:
-        print_description(description, store.name)
+        print_description(description, as_place(store).name)
 
 
 @app.command("verify")
 def verify_command(
-    store: Annotated[Path, store_argument()],
+    store: Annotated[str, store_argument()],
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead.")] = False,
 ) -> None:
@@ -57,9 +57,8 @@ def verify_command(
         if as_json:
             typer.echo(json.dumps({"whole": True, "columns": opened.n_columns, "bytes": opened.n_bytes}))
         elif not quiet:
-            typer.echo(
-                f"{printable(store.name)} is whole: {opened.n_columns:,} columns, {shown_size(opened.n_bytes)} checked"
-            )
+            name = printable(as_place(store).name)
+            typer.echo(f"{name} is whole: {opened.n_columns:,} columns, {shown_size(opened.n_bytes)} checked")
 
 
 def print_description(about: Description, name: str) -> None:

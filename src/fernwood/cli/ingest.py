@@ -24,9 +24,9 @@ _TASKS = Literal["classification", "regression"]
 
 @app.command("ingest")
 def ingest_command(
-    table: Annotated[Path, typer.Argument(help="CSV, TSV (also .gz, .zst), Parquet (file or folder), Feather, .npy.")],
+    table: Annotated[str, typer.Argument(help="CSV, TSV (also .gz, .zst), Parquet (file or folder), Feather, .npy.")],
     target: Annotated[str, typer.Option(help="The target: a column's name or position, or a file with one column.")],
-    out: Annotated[Path, typer.Option(help="The store to make, NAME.fern.")],
+    out: Annotated[str, typer.Option(help="The store to make, NAME.fern.")],
     memory: Annotated[str, typer.Option(help="The most memory the process may take, such as 512MB.")] = "",
     task: Annotated[_TASKS | None, typer.Option(help="What the target asks for, if the rules guess wrong.")] = None,
     weights: Annotated[str, typer.Option(help="Row weights: a column or a file.")] = "",
@@ -87,8 +87,8 @@ def ingest_command(
 
 
 def ingest_table(
-    table: Path,
-    out: Path,
+    table: str | Path,
+    out: str | Path,
     memory: str,
     options: dict[str, object],
     form: dict[str, object],

@@ -17,6 +17,7 @@ from fernwood.cli.options import settings_from
 from fernwood.cli.searching import SearchCommand
 from fernwood.cli.select import check_table_options, select_command, table_as_store
 from fernwood.errors import printable
+from fernwood.sources.place import as_place
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,7 +38,7 @@ def plan_command(**options: Any) -> None:
     from fernwood import seeds
     from fernwood.store import open_store
 
-    table, as_json = options["table"], options["as_json"]
+    table, as_json = as_place(options["table"]), options["as_json"]
     settings = settings_from(options["method"], options)
     check_table_options(table, options)
     command = SearchCommand(options["memory"], options["jobs"], as_json=as_json)

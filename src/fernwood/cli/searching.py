@@ -138,7 +138,7 @@ class SearchCommand:
         """What a search of a store would take, and what the process holds by itself."""
         from fernwood.search.forecasting import forecast
 
-        held = self._loaded(settings)
+        held = self._loaded(settings) + store.fetching_bytes
         with self._inside_budget(held):
             told = forecast(store, settings, seed, n_threads=self._n_threads, memory=max(self.total - held, 1))
         return told, held
@@ -165,7 +165,7 @@ class SearchCommand:
     def _selection(self, store: Store, settings: Settings, seed: int, directory: RunDirectory | None) -> Selection:
         from fernwood.search.methods import select
 
-        held = self._loaded(settings)
+        held = self._loaded(settings) + store.fetching_bytes
         started = time.perf_counter()
         with ProgressView(quiet=self.silent, memory=self.total) as view, warnings.catch_warnings(record=True) as notes:
             warnings.simplefilter("always", FernwoodWarning)
@@ -236,22 +236,29 @@ class SearchCommand:
 
 def _reading(store: Store, thread_seconds: float) -> dict[str, Any]:
     """What was asked of the disk, and the share of the threads' time that they waited for it."""
-    from fernwood.store import DiskStore
+    from fernwood.store import FileStore
 
-    if not isinstance(store, DiskStore):
+    if not isinstance(store, FileStore):
         return {}
     share = store.seconds_reading / max(thread_seconds, 1e-9)
-    return {
+    reading = {
         "bytes_read": store.bytes_read,
         "seconds_reading": round(store.seconds_reading, 2),
         "share_reading": round(min(share, 1.0), 3),
     }
+    fetched = getattr(store, "bytes_fetched", None)
+    return reading if fetched is None else {**reading, "bytes_fetched": fetched}
 
 
 def _said_of_reading(reading: dict[str, Any]) -> str:
     """That the disk is what a search waited for, where it was."""
     if not reading or reading["seconds_reading"] < _SLOW_SECONDS or reading["share_reading"] < _SLOW_SHARE:
         return ""
+    if "bytes_fetched" in reading:
+        return (
+            f"the search waited for its store for {100 * reading['share_reading']:.0f} % of its time, and fetched "
+            f"{shown_size(reading['bytes_fetched'])}; a copy on disk, or FERNWOOD_CACHE, would shorten the next one"
+        )
     rate = reading["bytes_read"] / reading["seconds_reading"]
     return (
         f"the search waited for the disk for {100 * reading['share_reading']:.0f} % of its time: it gives "

@@ -17,9 +17,12 @@ from fernwood.cli.ingest import ingest_table
 from fernwood.cli.options import command_of, settings_from
 from fernwood.cli.searching import SearchCommand
 from fernwood.errors import ParameterError, StoreError, printable, shown
+from fernwood.sources.place import Url, as_place
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+    from fernwood.sources.place import Place
 
 __all__ = ["check_table_options", "select_command", "table_as_store"]
 
@@ -64,7 +67,7 @@ _about_table = _in_panel("How to read a table (a store has this settled)")
 
 @app.command("select")
 def select_command(
-    table: Annotated[Path, typer.Argument(help="A table as for `fernwood ingest`, or a store, NAME.fern.")],
+    table: Annotated[str, typer.Argument(help="A table as for `fernwood ingest`, or a store: NAME.fern, or a URL.")],
     target: Annotated[str, typer.Option(help="A column's name or position, or a file with one column.")] = "",
     memory: Annotated[str, _MEMORY] = "",
     method: Annotated[
@@ -205,22 +208,23 @@ def select_command(
 
     Example: fernwood select genes.csv --target disease --out genes.run
     """
-    settings = settings_from(method, options := dict(locals()))
+    place = as_place(table)
+    settings = settings_from(method, options := {**locals(), "table": place})
 
     from fernwood import seeds
-    from fernwood.run.directory import STORE_NAME, RunDirectory, RunManifest
+    from fernwood.run.directory import RunDirectory, RunManifest
     from fernwood.store import open_store
 
     number = seeds.entropy(seed)
     defaults = {name: known.default for name, known in inspect.signature(select_command).parameters.items()}
     call = command_of(options, defaults, number)
-    check_table_options(table, options)
+    check_table_options(place, options)
     check_scheduler(scheduler, method)
     if report and out is None:
         raise ParameterError("--report is given without --out; give --out RUN, the directory that the report goes into")
 
-    def stored(directory: Path) -> Path:
-        return table_as_store(table, options, directory, quiet=command.silent)
+    def stored(directory: Path) -> Place:
+        return table_as_store(place, options, directory, quiet=command.silent)
 
     with ExitStack() as stack:
         command = stack.enter_context(
@@ -233,11 +237,19 @@ def select_command(
         with RunDirectory.appearing(out, force=force) as directory:
             path = stored(directory)
             with open_store(path) as store:
-                place = STORE_NAME if path.parent == directory else os.path.relpath(path, out)
-                manifest = RunManifest.of(store, method, settings.to_json(), number, place)
+                manifest = RunManifest.of(store, method, settings.to_json(), number, _from(out, directory, path))
             RunDirectory.write_manifest(directory, manifest)
         run = RunDirectory.open(out)
         command.search(stack.enter_context(open_store(run.store_path)), settings, number, run)
+
+
+def _from(run: Path, directory: Path, store: Place) -> str:
+    """Where a store is, as a run remembers it that is being made in a directory; a URL without what may be secret."""
+    from fernwood.run.directory import STORE_NAME
+
+    if isinstance(store, Url):
+        return str(store)
+    return STORE_NAME if store.parent == directory else os.path.relpath(store, run)
 
 
 def check_scheduler(scheduler: str, method: str) -> None:
@@ -249,12 +261,13 @@ def check_scheduler(scheduler: str, method: str) -> None:
         )
 
 
-def check_table_options(table: Path, options: Mapping[str, Any]) -> None:
+def check_table_options(table: Place, options: Mapping[str, Any]) -> None:
     """Refuse options about a table that do not go with what is given: a store has them settled."""
     from fernwood.sources import check_path
     from fernwood.store.manifest import is_store
 
-    check_path(table)  # what is not there has no target either
+    if isinstance(table, Path):
+        check_path(table)  # what is not there has no target either
     if is_store(table):
         twice = [name for name in ("target", "task", "weights", "groups", "columns", "drop") if options[name]]
         if twice:
@@ -265,12 +278,12 @@ def check_table_options(table: Path, options: Mapping[str, Any]) -> None:
         raise ParameterError("--target is not given; name the column, or the file, that the others are to explain")
 
 
-def table_as_store(table: Path, options: Mapping[str, Any], directory: Path, *, quiet: bool) -> Path:
+def table_as_store(table: Place, options: Mapping[str, Any], directory: Path, *, quiet: bool) -> Place:
     """The table as a store, made in a directory unless it is one."""
     from fernwood.run.directory import STORE_NAME
     from fernwood.store.manifest import is_store
 
-    if is_store(table):
+    if isinstance(table, Url) or is_store(table):
         return table
     about: dict[str, object] = {
         "target": options["target"],
@@ -297,7 +310,7 @@ def table_as_store(table: Path, options: Mapping[str, Any], directory: Path, *, 
 @app.command("resume")
 def resume_command(
     run: Annotated[Path, run_argument()],
-    store: Annotated[Path | None, typer.Option(help="Where the run's store is now, if it was moved.")] = None,
+    store: Annotated[str, typer.Option(help="Where the run's store is now, if it was moved: a path or a URL.")] = "",
     estimator: Annotated[
         str, typer.Option(help="Of a run with --estimator module:Class, the same again: its code runs.")
     ] = "",
@@ -325,7 +338,7 @@ def resume_command(
             f"--estimator {printable(named)}"
         )
     settings = settings_of(directory.manifest.method, directory.manifest.parameters)
-    path = store or directory.store_path
+    path = as_place(store) if store else directory.store_path
     with open_store(path) as opened:
         began = directory.manifest
         if opened.fingerprint != began.fingerprint:

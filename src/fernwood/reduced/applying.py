@@ -16,6 +16,7 @@ from fernwood.reduced.tables import chosen_columns, store_of
 from fernwood.saved import load_result
 from fernwood.sources import open_source
 from fernwood.sources.names import NumberedNames, clean_names as cleaned
+from fernwood.sources.place import Url
 from fernwood.sources.table_form import TableForm
 from fernwood.sources.text_format import is_text_name
 from fernwood.store import open_store
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from fernwood.reduced.writing import Output
     from fernwood.sources.base import ProgressCallback, Source
     from fernwood.sources.names import Names
+    from fernwood.sources.place import Place
 
 __all__ = ["Applied", "apply_run", "find_columns"]
 
@@ -71,13 +73,13 @@ class Applied:
 
 def apply_run(
     run: Path,
-    table: Path,
+    table: Place,
     out: Output,
     *,
     only: str = "selected",
     memory: int,
     form: TableForm | None = None,
-    store: Path | None = None,
+    store: Place | None = None,
     clean_names: bool = False,
     progress: ProgressCallback = lambda _progress: None,
 ) -> Applied:
@@ -129,7 +131,7 @@ def apply_run(
         )
     if isinstance(source, StoreSource):
         notes += filter(None, [rounding(source.store, places).said])
-    elif seen is not None and is_text_name(table):
+    elif seen is not None and not isinstance(table, Url) and is_text_name(table):
         # What were categories stay so, also where their names look like numbers.
         source.take_as_categories(seen.categories())  # type: ignore[attr-defined]
     unlike: list[Unlike] = []
@@ -143,7 +145,7 @@ def apply_run(
     return Applied(written, n_rows, unlike, notes)
 
 
-def _opened(table: Path, form: TableForm, *, clean_names: bool) -> Source:
+def _opened(table: Place, form: TableForm, *, clean_names: bool) -> Source:
     if is_store(table):
         return StoreSource(open_store(table), shown(table.name))
     source = open_source(table, form)
@@ -152,8 +154,8 @@ def _opened(table: Path, form: TableForm, *, clean_names: bool) -> Source:
     return source
 
 
-def _may_be_transposed(table: Path, form: TableForm | None) -> bool:
-    return is_text_name(table) and not (form is not None and form.transposed)
+def _may_be_transposed(table: Place, form: TableForm | None) -> bool:
+    return not isinstance(table, Url) and is_text_name(table) and not (form is not None and form.transposed)
 
 
 def find_columns(names: Names, wanted: pa.Array, title: str, *, transposed: bool = False) -> NDArray[np.int64]:

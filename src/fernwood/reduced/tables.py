@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from fernwood.reduced.writing import Output
     from fernwood.result import Result
     from fernwood.sources.base import ProgressCallback
+    from fernwood.sources.place import Place
     from fernwood.store.base import Store
     from fernwood.store.decoded import Rounding
 
@@ -48,7 +49,7 @@ def chosen_columns(result: Result, only: str, name: str) -> NDArray[np.int64]:
     return positions
 
 
-def store_of(run: Path, result: Result, given: Path | None = None) -> Store:
+def store_of(run: Path, result: Result, given: Place | None = None) -> Store:
     """The store that a run was made on, where the run says it is or where it is said to be now."""
     try:
         path = given or RunDirectory.open(run).store_path

@@ -23,6 +23,7 @@ from fernwood.errors import FernwoodWarning, ParameterError, StoreError, printab
 from fernwood.files import appearing_directory, locked, nearest_path, replaced_file
 from fernwood.run.events import EVENTS_NAME, EventLog, last_events
 from fernwood.sealed import digest, is_intact, seal
+from fernwood.sources.place import Url, as_place
 from fernwood.version import __version__
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fernwood.run.driving import Loop
+    from fernwood.sources.place import Place
     from fernwood.store.base import Store
 
 __all__ = ["STORE_NAME", "RunDirectory", "RunManifest", "versions"]
@@ -80,7 +82,7 @@ class RunManifest:
     parameters : of the search, as far as the answer depends on them
     seed : below which all randomness has its addresses
     fingerprint : of the data
-    store : path of the store from the run directory; empty for data that came from memory
+    store : path of the store from the run directory, or its URL; empty for data that came from memory
     versions : of Fernwood and of the libraries that the numbers come from
     data : what people know the data by: rows, columns, target; the fingerprint is what counts
     """
@@ -209,11 +211,12 @@ class RunDirectory:
         return run
 
     @property
-    def store_path(self) -> Path:
+    def store_path(self) -> Place:
         """Where the store of the run is."""
         if not self.manifest.store:
             raise StoreError(f"the data of {shown(self.path.name)} came from memory; go on by calling fit with run_dir")
-        return Path(os.path.normpath(self.path / self.manifest.store))
+        place = as_place(self.manifest.store)
+        return place if isinstance(place, Url) else Path(os.path.normpath(self.path / place))
 
     @contextmanager
     def working(

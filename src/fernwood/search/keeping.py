@@ -1,10 +1,10 @@
-"""A store on disk kept in memory while it is searched, where the budget has room for all of it."""
+"""A store of files kept in memory while it is searched, where the budget has room for all of it."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fernwood.store.disk import DiskStore
+from fernwood.store.stored import FileStore
 from fernwood.store.view import Kept
 
 if TYPE_CHECKING:
@@ -36,6 +36,6 @@ def kept_where_it_fits(
     """
     n_bytes = store.n_rows * store.n_columns
     pays = n_read is None or n_read >= store.n_columns
-    if not isinstance(store, DiskStore) or memory is None or not pays or plan.total + n_bytes > memory:
+    if not isinstance(store, FileStore) or memory is None or not pays or plan.total + n_bytes > memory:
         return store, plan
     return Kept(store), plan._replace(held=plan.held + n_bytes)

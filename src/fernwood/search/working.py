@@ -117,6 +117,7 @@ def _ready(site: Site) -> Bench:
 
 def _made(site: Site) -> Bench:
     from fernwood.search.methods import bench_of, settings_of
+    from fernwood.sources.place import as_place
     from fernwood.store import open_store
     from fernwood.store.columns_cache import CachedStore
 
@@ -128,7 +129,7 @@ def _made(site: Site) -> Bench:
         ) from error
     if store.fingerprint != site.fingerprint:
         raise StoreError(
-            f"a worker finds another store at {shown(site.store)} than the one that is searched; keep it where all "
-            "workers see the same, on a shared disk or at a URL"
+            f"a worker finds another store at {shown(as_place(site.store))} than the one that is searched; keep it "
+            "where all workers see the same, on a shared disk or at a URL"
         )
     return bench_of(CachedStore(store, _CACHE_BYTES), settings_of(site.method, json.loads(site.settings)), site.seed)

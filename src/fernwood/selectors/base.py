@@ -99,7 +99,7 @@ class SearchSelector(CallbackSupport, SelectorMixin, TableEstimator):  # type: i
                 settings,
                 seed,
                 n_threads=threads,
-                memory=budget,
+                memory=max(budget - store.fetching_bytes, 1),
                 held=held,
                 directory=directory,
                 progress=both(self._progress(stack, allowed), tasks),

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,8 +13,11 @@ import numpy as np
 from fernwood.errors import SourceError, shown
 from fernwood.files import nearest_path
 from fernwood.sources.base import Band, Kind, Progress, ProgressCallback, Reader, Source, Workspace
+from fernwood.sources.place import Url, as_place
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from numpy.typing import NDArray
 
     from fernwood.sources.table_form import TableForm
@@ -56,7 +58,12 @@ def open_source(table: Any, form: TableForm | None = None) -> Source:
 
     form = form or TableForm()
     if isinstance(table, str | os.PathLike):
-        return _open_path(Path(table), form)
+        place = as_place(table)
+        if isinstance(place, Url):
+            raise SourceError(
+                f"{shown(place)} is a URL, and tables are read from disk; copy it to one (a store may be at a URL)"
+            )
+        return _open_path(place, form)
     _refuse_options(form, f"a {type(table).__name__}")
     if isinstance(table, np.ma.MaskedArray):
         raise SourceError("a masked array hides its values; give table.filled(numpy.nan), where NaN is missing")

@@ -46,6 +46,8 @@ class Store(ABC):
     """Stands for the content: names, codes and bins of the columns in order, target, weights and groups."""
     notes: list[str]
     """What deserved a warning when the store was made."""
+    fetching_bytes: int = 0
+    """Memory that fetching takes beside what `read` returns, where the store is elsewhere."""
 
     @abstractmethod
     def read(self, ids: ArrayLike, out: NDArray[np.uint8] | None = None) -> NDArray[np.uint8]:

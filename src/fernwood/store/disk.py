@@ -1,74 +1,31 @@
-"""A store on disk: ``NAME.fern/`` with codes in ``.npy`` files, records in Parquet, and a manifest over all of it."""
+"""A store on disk: a directory ``NAME.fern/``, held open while it is read."""
 
 from __future__ import annotations
 
-import io
-import threading
-import time
 from contextlib import suppress
-from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
+from typing import TYPE_CHECKING
 
 from fernwood.errors import StoreError, shown
 from fernwood.files import FileReader, OpenDirectory
-from fernwood.sealed import digest
-from fernwood.sources.names import Names
-from fernwood.store.base import Store
-from fernwood.store.manifest import HEADER_BYTES, file_digest, read_manifest
-from fernwood.store.plan import plan_reads
-from fernwood.store.roles import Roles
+from fernwood.store.manifest import MANIFEST_NAME, read_manifest
+from fernwood.store.stored import FileStore
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from pathlib import Path
 
-    from numpy.typing import ArrayLike, NDArray
+    from fernwood.store.manifest import Manifest
 
-    from fernwood.store.manifest import FileRecord
-
-__all__ = ["DiskStore", "open_store"]
-
-_GROUPS_AT_ONCE = 64
-"""Row groups of the records whose fields are read together: some megabytes, and few enough calls."""
+__all__ = ["DiskStore"]
 
 
-def open_store(path: str | Path) -> DiskStore:
-    """Open a store made by `fernwood.ingest`.
-
-    Reads the manifest and looks whether every file is there at its size; codes and records are read when needed.
-
-    Examples
-    --------
-    >>> import fernwood, numpy as np, tempfile, pathlib
-    >>> where = pathlib.Path(tempfile.mkdtemp()) / "small.fern"
-    >>> _ = fernwood.ingest(np.eye(4), where)
-    >>> fernwood.open(where)
-    <DiskStore: 4 rows, 4 columns>
-    """
-    return DiskStore(Path(path))
-
-
-class DiskStore(Store):
+class DiskStore(FileStore):
     """A store directory, opened for reading."""
 
     def __init__(self, path: Path) -> None:
-        self.manifest = read_manifest(path)
+        super().__init__(read_manifest(path), shown(path.resolve().name))
         self.path = path.resolve()
         # Held, so that a store that is replaced meanwhile is an error and never a mixture of two.
         self._directory = OpenDirectory(self.path)
-        self.n_rows = self.manifest.n_rows
-        self.n_columns = self.manifest.n_columns
-        self.fingerprint = self.manifest.fingerprint
-        self.notes = self.manifest.notes
-        self.names = _StoredNames(self)
-        self.bytes_read, self.seconds_reading = 0, 0.0
-        """Bytes of codes asked of the disk since the store was opened, and how long threads waited for them in all."""
-        self._handles: dict[int, FileReader] = {}
-        self._lock = threading.Lock()
 
     @property
     def locator(self) -> str:
@@ -78,141 +35,16 @@ class DiskStore(Store):
     @property
     def n_bytes(self) -> int:
         """Bytes of all files of the store."""
-        manifest_bytes = (self.path / "manifest.json").stat().st_size
-        return sum(record.size for record in self.manifest.files) + manifest_bytes
-
-    @cached_property
-    def roles(self) -> Roles:  # type: ignore[override]
-        """Target, weights and groups of the rows."""
-        record = self.manifest.rows
-        if record is None:
-            return Roles()
-        table = self._guarded(lambda: self._open_parquet(record).read(use_threads=False))
-        return Roles.restore(table, self.manifest.roles)
-
-    def read(self, ids: ArrayLike, out: NDArray[np.uint8] | None = None) -> NDArray[np.uint8]:
-        """The codes of some columns, by positioned reads."""
-        positions = self._positions(ids)
-        out = self._output(len(positions), out)
-        started = time.perf_counter()
-        try:
-            n_bytes = self._fill(positions, out)
-        except OSError as error:
-            if isinstance(error, StoreError):
-                raise
-            raise StoreError(
-                f"the codes of {shown(self.path.name)} cannot be read: {error.strerror or error}; see to its disk, and "
-                "open it again"
-            ) from error
-        with self._lock:
-            self.bytes_read += n_bytes
-            self.seconds_reading += time.perf_counter() - started
-        return out
-
-    def expect(self, ids: ArrayLike) -> None:
-        """Have the disk fetch columns that will be read soon, while others are looked at."""
-        n_rows = self.n_rows
-        for shard, first, last, _, _ in plan_reads(np.sort(self._positions(ids)), n_rows, self.manifest.shard_columns):
-            self._handle(shard).expect(HEADER_BYTES + first * n_rows, (last - first) * n_rows)
-
-    def _fill(self, positions: NDArray[np.int64], out: NDArray[np.uint8]) -> int:
-        """Read columns into `out`; the bytes that took."""
-        order = None
-        if (np.diff(positions) < 0).any():
-            order = np.argsort(positions, kind="stable")
-            positions = positions[order]
-        n_rows = self.n_rows
-        flat = out.data.cast("B") if out.size else memoryview(b"")
-        spans = plan_reads(positions, n_rows, self.manifest.shard_columns)
-        scratch = np.empty((0, n_rows), np.uint8)
-        for shard, first, last, start, stop in spans:
-            place = HEADER_BYTES + first * n_rows
-            if order is None and last - first == stop - start:  # exactly the wanted columns: straight to their place
-                self._handle(shard).read_into(flat[start * n_rows : stop * n_rows], place)
-                continue
-            if len(scratch) < last - first:
-                scratch = np.empty((last - first, n_rows), np.uint8)
-            block = scratch[: last - first]
-            self._handle(shard).read_into(block.data.cast("B"), place)
-            inside = positions[start:stop] % self.manifest.shard_columns - first
-            if order is None:
-                np.take(block, inside, axis=0, out=out[start:stop], mode="clip")
-            else:
-                out[order[start:stop]] = block[inside]
-        return sum(last - first for _, first, last, _, _ in spans) * n_rows
-
-    def _handle(self, shard: int) -> FileReader:
-        handle = self._handles.get(shard)
-        if handle is None:
-            with self._lock:
-                handle = self._handles.get(shard) or self._open(self.manifest.codes[shard].name)
-                self._handles[shard] = handle
-        return handle
+        return sum(record.size for record in self.manifest.files) + (self.path / MANIFEST_NAME).stat().st_size
 
     def _open(self, name: str) -> FileReader:
         try:
             return FileReader(self.path / name, self._directory)
         except FileNotFoundError as error:
-            raise StoreError(
-                f"{shown(self.path.name)} was replaced or removed since it was opened; open it again"
-            ) from error
+            raise StoreError(f"{self.title} was replaced or removed since it was opened; open it again") from error
 
-    def _open_parquet(self, record: FileRecord) -> pq.ParquetFile:
-        # Pages carry checksums of their own, so that a damaged record is an error and never a wrong number. Nothing is
-        # read ahead, nor by Arrow's threads: one that lets go of a Python file as the interpreter ends aborts it.
-        file = pa.PythonFile(_Readable(self._open(record.name)), "r")
-        return pq.ParquetFile(file, page_checksum_verification=True, pre_buffer=False)
-
-    @cached_property
-    def _parquet(self) -> pq.ParquetFile:
-        parquet = self._guarded(lambda: self._open_parquet(self.manifest.columns))
-        if parquet.metadata.num_rows != self.n_columns:
-            raise StoreError(f"the records of {shown(self.path.name)} do not fit its manifest; make the store again")
-        return parquet
-
-    @cached_property
-    def _group_rows(self) -> NDArray[np.int64]:
-        """The first column of every row group of the records, and the end."""
-        meta = self._parquet.metadata
-        counts = [meta.row_group(i).num_rows for i in range(meta.num_row_groups)]
-        return np.concatenate(([0], np.cumsum(counts, dtype=np.int64)))
-
-    def _read_groups(self, groups: list[int], fields: list[str] | None) -> pa.Table:
-        # The lock: a Parquet file object is not safe from several threads.
-        with self._lock:
-            return self._guarded(lambda: self._parquet.read_row_groups(groups, columns=fields, use_threads=False))
-
-    def _field(self, name: str) -> Iterator[pa.ChunkedArray]:
-        n_groups = len(self._group_rows) - 1
-        for first in range(0, n_groups, _GROUPS_AT_ONCE):
-            groups = list(range(first, min(first + _GROUPS_AT_ONCE, n_groups)))
-            yield self._read_groups(groups, [name]).column(name)
-
-    def _records(self, ids: NDArray[np.int64]) -> pa.Table:
-        return self._take(ids, None)
-
-    def _take(self, ids: NDArray[np.int64], fields: list[str] | None) -> pa.Table:
-        groups = np.searchsorted(self._group_rows, ids, side="right") - 1
-        parts, order = [], []
-        for group in np.unique(groups).tolist():
-            members = np.flatnonzero(groups == group)
-            table = self._read_groups([group], fields)
-            parts.append(table.take(pa.array(ids[members] - self._group_rows[group])))
-            order.append(members)
-        if not parts:
-            return self._read_groups([], fields)
-        return pa.concat_tables(parts).take(pa.array(np.argsort(np.concatenate(order), kind="stable")))
-
-    def _guarded(self, read: Callable[[], Any]) -> Any:
-        try:
-            return read()
-        except (pa.ArrowInvalid, OSError) as error:
-            if isinstance(error, StoreError):
-                raise
-            reason = (str(error).splitlines() or ["no reason given"])[0]
-            raise StoreError(
-                f"the records of {shown(self.path.name)} are damaged ({reason}); make the store again"
-            ) from error
+    def _manifest_again(self) -> Manifest:
+        return read_manifest(self.path)
 
     def mark(self) -> dict[str, list[int]]:
         """Sizes and times of its files; one that is gone is left out, since reading it says so."""
@@ -222,73 +54,5 @@ class DiskStore(Store):
                 found[record.name] = list(self._directory.size_and_time(record.name))
         return found
 
-    def verify(self) -> None:
-        """Check every byte of every file against its checksum."""
-        manifest = read_manifest(self.path)
-        for record in (manifest.columns, manifest.rows):
-            if record is not None and file_digest(self.path / record.name) != record.checksum:
-                raise StoreError(
-                    f"{shown(record.name)} of {shown(self.path.name)} is damaged: its checksum does not fit; "
-                    "copy the store again, or make it again"
-                )
-        for shard, record in enumerate(manifest.codes):
-            if digest(self._handle(shard).read(HEADER_BYTES, 0)) != record.checksum:
-                raise StoreError(
-                    f"the header of {shown(record.name)} in {shown(self.path.name)} is damaged; make the store again"
-                )
-        self._verify_columns(self.checksums)
-
-    def close(self) -> None:
-        """Give file handles back; the store opens them again when it is read again."""
-        with self._lock:
-            # Only let go: a thread that reads right now keeps its file until it is done.
-            self._handles = {}
-            self.__dict__.pop("_parquet", None)
-
     def __reduce__(self) -> tuple[type[DiskStore], tuple[Path]]:
         return DiskStore, (self.path,)
-
-
-class _Readable(io.RawIOBase):
-    """A file reader as Arrow wants a file."""
-
-    def __init__(self, file: FileReader) -> None:
-        super().__init__()
-        self._file = file
-        self._position = 0
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def tell(self) -> int:
-        return self._position
-
-    def seek(self, offset: int, whence: int = 0) -> int:
-        self._position = (0, self._position, self._file.size)[whence] + offset
-        return self._position
-
-    def read(self, size: int = -1) -> bytes:
-        left = max(self._file.size - self._position, 0)
-        data = self._file.read(left if size < 0 else min(size, left), self._position)
-        self._position += len(data)
-        return data
-
-
-class _StoredNames(Names):
-    """Names read from the records a row group at a time."""
-
-    def __init__(self, store: DiskStore) -> None:
-        self._store = store
-
-    def __len__(self) -> int:
-        return self._store.n_columns
-
-    def run(self, start: int, stop: int) -> pa.Array:
-        return self.take(np.arange(start, stop))
-
-    def take(self, positions: NDArray[np.int64]) -> pa.Array:
-        names = self._store._take(positions, ["name"]).column("name").combine_chunks()  # noqa: SLF001
-        return names.cast(pa.large_string())

@@ -24,10 +24,11 @@ from fernwood.files import appearing_directory
 from fernwood.sources import open_source
 from fernwood.sources.base import Progress, Workspace
 from fernwood.sources.names import check_names, clean_names as cleaned
+from fernwood.sources.place import Url, as_place
 from fernwood.sources.table_form import TableForm
 from fernwood.sources.text_format import MISSING_WORDS
 from fernwood.store.columns import ManyCategories, code_band, settle_categories
-from fernwood.store.disk import open_store
+from fernwood.store.disk import DiskStore
 from fernwood.store.given import GivenRoles
 from fernwood.store.manifest import is_store
 from fernwood.store.quantise import MAX_CODES, bin_count
@@ -150,7 +151,7 @@ def ingest(
     form = TableForm(
         delimiter, header, decimal, _listed(missing), transposed, _listed(categorical), layer, dataset, key
     )
-    path = None if out is None else Path(out)
+    path = None if out is None else _on_disk(out)
     if path is not None:
         path = path.resolve() if path.is_symlink() else path
         _check_output(path, force)
@@ -170,7 +171,7 @@ def ingest(
         else:
             with appearing_directory(path, replace=force) as directory:
                 job.to_disk(plan, wanted, directory)
-            store = open_store(path)
+            store = DiskStore(path)
     for note in store.notes:
         warnings.warn(note, FernwoodWarning, stacklevel=2)
     return store
@@ -297,6 +298,15 @@ def _check_choices(task: Task | None, bins: int | None, many_categories: ManyCat
         raise ParameterError(f"many_categories is {shown(many_categories)}; give 'error', 'drop' or 'frequency'")
     if bins is not None and bins not in range(_FEWEST_BINS, _MOST_BINS + 1):
         raise ParameterError(f"bins is {bins}; give a number from {_FEWEST_BINS} to {_MOST_BINS}")
+
+
+def _on_disk(out: str | os.PathLike[str]) -> Path:
+    place = as_place(out)
+    if isinstance(place, Url):
+        raise StoreError(
+            f"a store is made on disk, and {shown(place)} is a URL; make it here, and copy the directory there"
+        )
+    return place
 
 
 def _check_output(path: Path, force: bool) -> None:

@@ -13,19 +13,26 @@ from typing import TYPE_CHECKING, Any
 from fernwood.errors import StoreError, shown
 from fernwood.files import nearest_path
 from fernwood.sealed import is_intact, seal
+from fernwood.sources.place import Url
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
+
+    from fernwood.sources.place import Place
 
 __all__ = [
     "FORMAT_VERSION",
     "HEADER_BYTES",
+    "LARGEST_MANIFEST",
     "MANIFEST_NAME",
     "FileRecord",
     "Manifest",
+    "check_files",
     "file_digest",
     "is_store",
     "read_manifest",
+    "understood",
     "write_manifest",
 ]
 
@@ -34,7 +41,7 @@ HEADER_BYTES = 128
 """Bytes of a codes file before its first column: the header of the ``.npy`` format."""
 FORMAT = "fernwood column store"
 FORMAT_VERSION = 1
-_LARGEST = 2**26
+LARGEST_MANIFEST = 2**26
 
 
 @dataclass(frozen=True)
@@ -76,9 +83,9 @@ class Manifest:
         return [*self.codes, self.columns, *([self.rows] if self.rows else [])]
 
 
-def is_store(path: Path) -> bool:
-    """Whether a directory says that it is a store; it may be damaged all the same."""
-    return (path / MANIFEST_NAME).is_file()
+def is_store(place: Place) -> bool:
+    """Whether a directory says that it is a store; it may be damaged all the same. A URL can be nothing else."""
+    return isinstance(place, Url) or (place / MANIFEST_NAME).is_file()
 
 
 def file_digest(path: Path) -> str:
@@ -96,7 +103,7 @@ def write_manifest(manifest: Manifest) -> bytes:
 
 
 def read_manifest(directory: Path) -> Manifest:
-    """Read, check and understand the manifest of a store."""
+    """Read, check and understand the manifest of a store on disk, and look whether its files are there."""
     where = shown(directory.name)
     path = directory / MANIFEST_NAME
     if not directory.exists():
@@ -104,9 +111,24 @@ def read_manifest(directory: Path) -> Manifest:
         raise StoreError(f"there is no store {shown(directory)}{hint}")
     if not path.is_file():
         raise StoreError(f"{where} is not a Fernwood store: it has no {MANIFEST_NAME}; make one with `fernwood ingest`")
-    if path.stat().st_size > _LARGEST:
+    n_bytes = path.stat().st_size
+    manifest = understood(path.read_bytes() if n_bytes <= LARGEST_MANIFEST else None, where)
+    sizes = {
+        record.name: (directory / record.name).stat().st_size
+        for record in manifest.files
+        if (directory / record.name).is_file()
+    }
+    check_files(manifest, sizes, where)
+    return manifest
+
+
+def understood(data: bytes | None, where: str) -> Manifest:
+    """The manifest in the bytes of its file (None where they are too many), checked by itself.
+
+    `where` is how sentences call the store.
+    """
+    if data is None:
         raise StoreError(f"the manifest of {where} is damaged: it is far too long; make the store again")
-    data = path.read_bytes()
     damaged = f"the manifest of {where} is damaged: its checksum does not fit; make the store again, or copy it again"
     try:
         entries = json.loads(data)
@@ -134,7 +156,9 @@ def read_manifest(directory: Path) -> Manifest:
         raise StoreError(damaged) from error
     if not _fits_together(manifest):
         raise StoreError(damaged)
-    _check_files(directory, manifest)
+    for record in manifest.files:
+        if "/" in record.name or "\\" in record.name or record.name.startswith("."):
+            raise StoreError(f"the manifest of {where} names a file outside of it: {shown(record.name)}")
     return manifest
 
 
@@ -157,20 +181,13 @@ def _fits_together(manifest: Manifest) -> bool:
     return left == 0
 
 
-def _check_files(directory: Path, manifest: Manifest) -> None:
+def check_files(manifest: Manifest, sizes: Mapping[str, int], where: str) -> None:
+    """Refuse a store that lacks a file, or has one of another size; `sizes` are those of the files that are there."""
     for record in manifest.files:
-        path = directory / record.name
-        if "/" in record.name or "\\" in record.name or record.name.startswith("."):
+        if record.name not in sizes:
+            raise StoreError(f"{where} lacks its file {shown(record.name)}; copy the store again, or make it again")
+        if sizes[record.name] != record.size:
             raise StoreError(
-                f"the manifest of {shown(directory.name)} names a file outside of it: {shown(record.name)}"
-            )
-        if not path.is_file():
-            raise StoreError(
-                f"{shown(directory.name)} lacks its file {shown(record.name)}; copy the store again, or make it again"
-            )
-        size = path.stat().st_size
-        if size != record.size:
-            raise StoreError(
-                f"{shown(record.name)} of {shown(directory.name)} has {size} bytes where {record.size} were written; "
+                f"{shown(record.name)} of {where} has {sizes[record.name]} bytes where {record.size} were written; "
                 "copy the store again, or make it again"
             )

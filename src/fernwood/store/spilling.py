@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fernwood.store.columns import COLUMN_SCHEMA, CodedBand
-from fernwood.store.disk import open_store
+from fernwood.store.disk import DiskStore
 from fernwood.store.writer import DiskWriter
 from fernwood.version import __version__
 
@@ -44,7 +44,7 @@ def where_workers_see_it(store: Store) -> Iterator[Store]:
         place = Path(folder) / "spilled.fern"
         place.mkdir()
         _write(store, place)
-        with open_store(place) as copy:
+        with DiskStore(place) as copy:
             yield copy
 
 

@@ -34,6 +34,7 @@ class StoreView(Store):
         self.names = store.names
         self.roles = roles
         self.notes = store.notes
+        self.fetching_bytes = store.fetching_bytes
         self.fingerprint = digest(store.fingerprint.encode() + content)
 
     def _field(self, name: str) -> Iterator[pa.ChunkedArray]:
