@@ -20,13 +20,16 @@ from fernwood.datasets import make_madelon
 from fernwood.errors import ClusterError, FernwoodWarning, StoreError
 from fernwood.search.methods import select
 from fernwood.search.snowball_settings import SnowballSettings
+from fernwood.search.working import Crew, perform
 from fernwood.work import cluster as module
 from fernwood.work.choosing import engine_here
 from fernwood.work.cluster import DaskEngine, connect
+from tests.work.conftest import HereEngine
 from tests.work.errands import complains, dies_elsewhere, dies_once, doubled, hangs_once, lacks_memory_elsewhere
 
-MADELON = make_madelon(400, 300, class_sep=2.0, random_state=0)
+MADELON = make_madelon(500, 150, class_sep=3.0, random_state=0)
 SETTINGS = SnowballSettings(n_contexts=64)
+COMMAND = [sys.executable, "-c", "from fernwood.cli import main; main()"]
 
 pytest.importorskip("distributed", reason="Dask is not installed; pip install 'fernwood[dask]'")
 
@@ -172,9 +175,7 @@ def _pretend(version: str) -> None:
     fernwood.version.__version__ = version
 
 
-def test_a_worker_that_came_later_with_another_fernwood(store: fernwood.Store) -> None:
-    from fernwood.search.working import perform
-
+def test_a_worker_that_came_later_with_another_fernwood() -> None:
     with pytest.raises(ClusterError, match=r"was asked by '0\.0\.1'; install the same on both"):
         perform(b"0.0.1\n...")
 
@@ -186,11 +187,12 @@ def test_a_store_that_workers_do_not_see(engine: DaskEngine, tmp_path: Path) -> 
         select(store, SETTINGS, 0, engine=engine)
 
 
-def test_another_store_at_the_same_place(engine: DaskEngine, tmp_path: Path) -> None:
+def test_another_store_at_the_same_place(here: HereEngine, tmp_path: Path) -> None:
     store = fernwood.ingest(MADELON.data[:, :30], tmp_path / "m.fern", target=MADELON.target)
     fernwood.ingest(MADELON.data[:, 30:60], tmp_path / "m.fern", target=MADELON.target, force=True)
-    with pytest.raises(StoreError, match="a worker finds another store at"):
-        select(store, SETTINGS, 0, engine=engine)
+    crew = Crew(here, store, SETTINGS, 0)
+    with pytest.raises(StoreError, match="a worker finds another store at .* than the one that is searched"):
+        list(crew.ask("survey", [None]))
 
 
 # The command line -----------------------------------------------------------------------------------------------------
@@ -203,9 +205,7 @@ def scheduler(cluster: Any) -> str:
 
 
 def fernwood_command(*arguments: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "fernwood.cli", *map(str, arguments)], capture_output=True, text=True, timeout=200
-    )
+    return subprocess.run([*COMMAND, *map(str, arguments)], capture_output=True, text=True, timeout=200)
 
 
 def test_the_coordinator_is_killed_and_resumed(scheduler: str, store: Any, tmp_path: Path) -> None:
@@ -214,25 +214,16 @@ def test_the_coordinator_is_killed_and_resumed(scheduler: str, store: Any, tmp_p
     assert whole.returncode == 0, whole.stderr
     run = tmp_path / "killed"
     begun = subprocess.Popen(
-        [
-            sys.executable,
-            "-m",
-            "fernwood.cli",
-            "select",
-            store.path,
-            "--seed",
-            "0",
-            "--out",
-            run,
-            "--scheduler",
-            scheduler,
-        ]
+        [*COMMAND, *map(str, ("select", store.path, "--seed", 0, "--out", run, "--scheduler", scheduler))],
+        stderr=subprocess.PIPE,
+        text=True,
     )
-    deadline = time.monotonic() + 60
-    while not (run / "checkpoint").exists() and not list(run.glob("checkpoint*")) and time.monotonic() < deadline:
+    while begun.poll() is None and not (run / "run.json").exists():
         time.sleep(0.01)
+    time.sleep(1.0)
     begun.kill()
-    begun.wait()
+    _, said = begun.communicate()
+    assert (run / "run.json").exists(), said
     resumed = fernwood_command("resume", run, "--scheduler", scheduler, "--quiet")
     assert resumed.returncode == 0, resumed.stderr
     one, other = (fernwood_command("export", tmp_path / name, "--to", "csv").stdout for name in ("whole", "killed"))
@@ -241,6 +232,8 @@ def test_the_coordinator_is_killed_and_resumed(scheduler: str, store: Any, tmp_p
 
 
 def test_methods_that_stay_in_one_process(store: Any) -> None:
-    told = fernwood_command("select", store.path, "--method", "filter", "--scheduler", "tcp://127.0.0.1:1")
+    told = fernwood_command(
+        "select", store.path, "--method", "filter", "--estimator", "tree", "--scheduler", "tcp://127.0.0.1:1"
+    )
     assert told.returncode == 2
     assert "--scheduler is given and --method is filter" in told.stderr

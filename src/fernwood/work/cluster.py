@@ -6,8 +6,10 @@ with is given to another one as well, and the first result counts; one that kill
 
 from __future__ import annotations
 
+import queue
 import secrets
 import socket
+import threading
 import time
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["DaskEngine", "connect"]
 
 _EXAMPLE = "tcp://10.0.0.1:8786"
-_CONNECTING_S = 4
+_CONNECTING_S = 6
 """How long a scheduler may take to answer, and then its first worker to come."""
 _LOOK_S = 0.5
 """Between two looks at items that take their time."""
@@ -53,10 +55,7 @@ def connect(address: str) -> DaskEngine:
             f"--scheduler is {shown(address)} and Dask is not installed; pip install 'fernwood[dask]'"
         ) from error
     _check_answers(address)
-    try:
-        client = Client(address, timeout=_CONNECTING_S, set_as_default=False)
-    except (OSError, ValueError, TypeError) as error:
-        raise _no_scheduler(address) from error
+    client = _within_time(lambda: Client(address, timeout=_CONNECTING_S, set_as_default=False), address)
     try:
         return DaskEngine(client, own=True)
     except ClusterError:
@@ -77,6 +76,26 @@ def _check_answers(address: str) -> None:
         socket.create_connection((host, port), timeout=_CONNECTING_S).close()
     except OSError as error:
         raise _no_scheduler(address) from error
+
+
+def _within_time(make: Callable[[], Client], address: str) -> Client:
+    """A client, made in time: one that takes up with something that is no scheduler never gives up by itself."""
+    made: queue.SimpleQueue[Client | Exception] = queue.SimpleQueue()
+
+    def attempt() -> None:
+        try:
+            made.put(make())
+        except Exception as error:  # noqa: BLE001  (whatever it is, there is no scheduler that answers)
+            made.put(error)
+
+    threading.Thread(target=attempt, name="fernwood-connect", daemon=True).start()
+    try:
+        client = made.get(timeout=_CONNECTING_S + 1)
+    except queue.Empty as error:
+        raise _no_scheduler(address) from error
+    if isinstance(client, Exception):
+        raise _no_scheduler(address) from client
+    return client
 
 
 def _no_scheduler(address: str) -> ClusterError:
@@ -145,11 +164,11 @@ class DaskEngine(Engine):
 
     def _gathered(self, perform: Callable[[bytes], Any], items: Sequence[bytes], futures: list[Future]) -> list[Any]:
         """Results of some items: the first that comes of each."""
-        chosen = self._first_done(perform, items, futures)
-        fetched = iter(self._fetched([future for future in chosen if future is not None]))
+        first = self._first_done(perform, items, futures)
+        fetched = iter(self._fetched([future for future in first if future is not None and _finished(future)]))
         return [
-            next(fetched) if future is not None else self._failed(perform, item, futures[place])
-            for place, (item, future) in enumerate(zip(items, chosen, strict=True))
+            next(fetched) if future is not None and _finished(future) else self._failed(perform, item, future)
+            for item, future in zip(items, first, strict=True)
         ]
 
     def _fetched(self, futures: list[Future]) -> list[Any]:
@@ -163,7 +182,7 @@ class DaskEngine(Engine):
     def _first_done(
         self, perform: Callable[[bytes], Any], items: Sequence[bytes], futures: list[Future]
     ) -> list[Future | None]:
-        """Of every item the future that is finished; None where it failed."""
+        """Of every item the future that is over first, a finished one before a failed one; None where none is."""
         started = with_workers = time.monotonic()
         twins: dict[int, Future] = {}
 
@@ -181,7 +200,8 @@ class DaskEngine(Engine):
                 twins = {i: self._elsewhere(perform, items[i], futures[i]) for i in waiting}
         if not twins:
             self._longest = max(self._longest, time.monotonic() - started)
-        return [next((one for one in asked(i) if one.status == "finished"), None) for i in range(len(items))]
+        over = [sorted(filter(_over, asked(i)), key=_finished, reverse=True) for i in range(len(items))]
+        return [some[0] if some else None for some in over]
 
     def _wait(self, futures: list[Future], *, any_one: bool) -> bool:
         """Wait for one of some items, or for all; whether that was over soon."""
@@ -212,14 +232,17 @@ class DaskEngine(Engine):
                 self._slow[worker] = time.monotonic()
         return self._client.submit(perform, item, pure=False, key=f"{slow.key}-again", **self._preferring())
 
-    def _failed(self, perform: Callable[[bytes], Any], item: bytes, future: Future) -> Any:
+    def _failed(self, perform: Callable[[bytes], Any], item: bytes, future: Future | None) -> Any:
         """What is to be done of an item that no worker finished."""
         from distributed import KilledWorker
 
-        error = future.exception(timeout=_LOOK_S) if future.status == "error" else None
-        if error is None or isinstance(error, (KilledWorker, MemoryError)):
-            why = "no worker is left" if error is None else "workers died, or were short of memory, again and again"
-            return self._done_here(perform, item, why)
+        if future is None:
+            return self._done_here(perform, item, "no worker is left")
+        if future.status != "error":
+            raise self._gone(ConnectionError(future.status))
+        error = future.exception()
+        if isinstance(error, (KilledWorker, MemoryError)):
+            return self._done_here(perform, item, "workers died, or were short of memory, again and again")
         raise error
 
     def _gone(self, error: BaseException) -> ClusterError:
@@ -236,6 +259,10 @@ class DaskEngine(Engine):
 
 def _over(future: Future) -> bool:
     return str(future.status) in {"finished", "error", "cancelled", "lost"}
+
+
+def _finished(future: Future) -> bool:
+    return str(future.status) == "finished"
 
 
 def _version_here() -> str:
