@@ -4,9 +4,10 @@ BIN := .venv/bin
 FRESH := .venv/.filled
 
 SCALE := scale-million scale-subspace scale-ten-million scale-rows scale-rows-subspace scale-width scale-store \
-	scale-checkpoints scale-kills report-million
+	scale-checkpoints scale-kills report-million cluster-dask cluster-dask-ferns cluster-object-store cluster-units
 
 DOCUMENTED := .venv/.documented
+TESTED := .venv/.tested
 
 .PHONY: help demo test lint format docs browser bench bench-scale clean
 
@@ -33,7 +34,12 @@ $(FRESH): pyproject.toml
 demo: $(FRESH)
 	@$(BIN)/fernwood demo --out demo
 
-test: $(FRESH)
+# What optional formats and clusters need, and what stands in for an object store: demo and lint do without.
+$(TESTED): $(FRESH)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
+	@touch $@
+
+test: $(TESTED)
 	@echo "==> running the tests"
 	@$(BIN)/python -m pytest -n 2
 

@@ -1,4 +1,4 @@
-"""Stores that are elsewhere: a search of an object store beside one of the disk."""
+"""Workers and stores that are elsewhere: beside threads of one process, and beside the disk."""
 
 from __future__ import annotations
 
@@ -76,4 +76,38 @@ def _served(store: Path, beside: dict[str, str]) -> Iterator[None]:
             server.stdin.close()
 
 
-CLUSTER_CASES = {"cluster-object-store": cluster_object_store}
+def cluster_dask(bench: Bench) -> tuple[dict[str, Any], dict[str, bool]]:
+    """Madelon-like, 1000 x 50 000: two worker processes of a Dask LocalCluster beside two threads; one is killed."""
+    return _beside_threads(bench, "snowball")
+
+
+def cluster_dask_ferns(bench: Bench) -> tuple[dict[str, Any], dict[str, bool]]:
+    """The same with random ferns, whose rounds are draws."""
+    return _beside_threads(bench, "ferns")
+
+
+def _beside_threads(bench: Bench, method: str) -> tuple[dict[str, Any], dict[str, bool]]:
+    store = bench.scratch / "table.fern"
+    bench.script("make_madelon.py", str(store), "50000", str(_SEED))
+    figures = json.loads(bench.script("cluster_beside.py", str(store), method).output)
+    return figures, {
+        "≤ 1.25 × the time of threads": figures["over_threads"] <= 1.25,
+        "identical selection": figures["same_selection"] == 1,
+        "< 1 MB sent a round": figures["bytes_sent_a_round"] < 10**6,
+        "identical selection with a worker killed": figures["same_selection_killed"] == 1,
+    }
+
+
+def cluster_units(bench: Bench) -> tuple[dict[str, Any], dict[str, bool]]:
+    """What a column, an item and a round cost; worked out for 10⁸ columns x 10⁶ rows on 1000 workers."""
+    store = bench.scratch / "table.fern"
+    bench.script("make_madelon.py", str(store), "50000", str(_SEED))
+    return json.loads(bench.script("cluster_units.py", str(store)).output), {}
+
+
+CLUSTER_CASES = {
+    "cluster-dask": cluster_dask,
+    "cluster-dask-ferns": cluster_dask_ferns,
+    "cluster-object-store": cluster_object_store,
+    "cluster-units": cluster_units,
+}
