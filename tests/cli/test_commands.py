@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import re
 import subprocess
 import sys
@@ -18,6 +17,8 @@ import pytest
 
 import fernwood
 from fernwood.budget import parse_size
+
+from .conftest import COMMAND, shown_on_a_terminal
 
 SMALL = "age,dose,site,sick,w\n" + "".join(
     f"{20 + i * 7 % 41},{i * 37 % 11 / 4},{'abc'[i % 3]},{'yes' if i % 4 else 'no'},{1 + i % 2}\n" for i in range(40)
@@ -243,27 +244,8 @@ def test_parquet_and_its_folder(run: Any, tmp_path: Path) -> None:
 
 def on_a_terminal(cwd: Path, *arguments: object) -> tuple[int, str]:
     """Run a command with a pseudo-terminal for its output and gather what it shows."""
-    ours, theirs = pty.openpty()
-    child = subprocess.Popen(
-        [sys.executable, "-c", "from fernwood.cli import main; main()", *map(str, arguments)],
-        cwd=cwd,
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-        env={**os.environ, "TERM": "xterm-256color", "COLUMNS": "100"},
-    )
-    os.close(theirs)
-    shown = b""
-    while True:
-        try:
-            piece = os.read(ours, 65536)
-        except OSError:  # Linux says so when the other side is closed
-            break
-        if not piece:
-            break
-        shown += piece
-    os.close(ours)
-    return child.wait(timeout=60), shown.decode()
+    about = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "100"}
+    return shown_on_a_terminal([*COMMAND, *map(str, arguments)], 100, cwd, about, stdin=-1, stderr=-1)
 
 
 def test_a_bar_on_a_terminal_and_plain_lines_elsewhere(run: Any, array: Path, tmp_path: Path) -> None:

@@ -5,13 +5,9 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
-import pty
 import re
-import struct
 import subprocess
-import termios
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +19,7 @@ from fernwood.cli.showing import _Field, fitted
 from fernwood.datasets import make_madelon
 from fernwood.kernels.ready import ensure_compiled
 
-from .conftest import COMMAND, environment
+from .conftest import COMMAND, environment, shown_on_a_terminal
 
 FIXTURES = Path(__file__).parent / "fixtures"
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
@@ -62,22 +58,9 @@ def printed(folder: Path, width: int | None, *options: str) -> str:
         done = subprocess.run(command, cwd=folder, env=about, capture_output=True, encoding="utf-8", check=True)
         assert "\x1b" not in done.stdout + done.stderr
         return done.stdout
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, width, 0, 0))
-    child = subprocess.Popen(command, cwd=folder, env=about, stdout=theirs, stderr=subprocess.DEVNULL)
-    os.close(theirs)
-    shown = b""
-    while True:
-        try:
-            piece = os.read(ours, 65_536)
-        except OSError:  # Linux says so when the other side is closed
-            break
-        if not piece:
-            break
-        shown += piece
-    os.close(ours)
-    assert child.wait(timeout=60) == 0
-    return shown.decode().replace("\r\n", "\n")
+    code, shown = shown_on_a_terminal(command, width, folder, about, stderr=subprocess.DEVNULL)
+    assert code == 0
+    return shown.replace("\r\n", "\n")
 
 
 def settled(text: str) -> str:

@@ -6,7 +6,6 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -24,12 +23,12 @@ from fernwood.search.working import Crew, perform
 from fernwood.work import cluster as module
 from fernwood.work.choosing import engine_here
 from fernwood.work.cluster import DaskEngine, connect
+from tests.cli.conftest import COMMAND
 from tests.work.conftest import HereEngine
 from tests.work.errands import complains, dies_elsewhere, dies_once, doubled, hangs_once, lacks_memory_elsewhere
 
 MADELON = make_madelon(500, 150, class_sep=3.0, random_state=0)
 SETTINGS = SnowballSettings(n_contexts=64)
-COMMAND = [sys.executable, "-c", "from fernwood.cli import main; main()"]
 
 pytest.importorskip("distributed", reason="Dask is not installed; pip install 'fernwood[dask]'")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -13,10 +13,7 @@ from fernwood.cli.completing import run_argument
 from fernwood.cli.lean import keep_pandas_out
 from fernwood.errors import printable
 
-if TYPE_CHECKING:
-    from fernwood.result import Result
-
-__all__ = ["REPORT_NAME", "write_report"]
+__all__ = ["REPORT_NAME"]
 
 REPORT_NAME = "report.html"
 
@@ -42,12 +39,7 @@ def report_command(
     if output is not None:
         check_new(output, force=force)
     result = load_result(run)
-    path = write_report(replace(result, course=course_of(run)), output or run / REPORT_NAME)
+    path = output or run / REPORT_NAME
+    replace(result, course=course_of(run)).to_html(path)
     if not quiet:
         typer.echo(f"the report is {printable(str(path))}; open it in a browser")
-
-
-def write_report(result: Result, path: Path) -> Path:
-    """Write the report of a result, and say where it is."""
-    result.to_html(path)
-    return path

@@ -14,7 +14,7 @@ import typer
 
 from fernwood.budget import default_budget, parse_size, peak_resident, resident, shown_size
 from fernwood.cli.lean import keep_pandas_out, too_small
-from fernwood.cli.report import REPORT_NAME, write_report
+from fernwood.cli.report import REPORT_NAME
 from fernwood.cli.showing import print_table
 from fernwood.errors import (
     BudgetError,
@@ -116,7 +116,7 @@ class SearchCommand:
                     directory.check_store()
                     _save(selection.result, directory)
                     if self._report:
-                        write_report(selection.result, directory.path / REPORT_NAME)
+                        selection.result.to_html(directory.path / REPORT_NAME)
                 except (ClusterError, LearnerError, StoreError) as error:
                     raise type(error)(
                         f"{error}; what was done before is kept: mend that and go on with: fernwood resume {where}"

@@ -146,7 +146,7 @@ def memory_chart(course: Course) -> Markup | None:
     limit = f" of {size(course.memory)} allowed" if course.memory else ""
     chart = Chart(f"Memory over time: at most {size(course.peak)}{limit}.")
     chart.scales((0, max(samples[-1].seconds, 0.1)), (0, most * 1.12))
-    chart.axes("time", "memory", shown_x=span_mark, shown_y=lambda value: size(value))
+    chart.axes("time", "memory", shown_x=span_mark, shown_y=size)
     points = [sample.seconds for sample in samples]
     chart.steps(points, [sample.resident for sample in samples], "line-neutral", filled="wash-neutral")
     if course.memory:

@@ -20,7 +20,7 @@ __all__ = ["partner_chart"]
 _MOST = 28
 _STEPS = 300
 _NAME = 14
-_LABEL, _LINE = 6.4, 13.0
+_LABEL = 6.4
 """How wide a letter of a label is, and how high a line."""
 
 
