@@ -19,6 +19,15 @@ def _compile_text() -> None:
     copy_cells(text, cells[: state[4], 2].copy(), cells[: state[4], 3].copy(), np.empty(16, np.uint8))
 
 
+def _compile_genotypes() -> None:
+    from fernwood.kernels.checksums import checksum_columns
+    from fernwood.kernels.genotypes import unpack_genotypes
+
+    codes = np.empty((2, 5), np.uint8)
+    unpack_genotypes(np.zeros((2, 2), np.uint8), codes, np.empty((2, 4), np.int64))
+    checksum_columns(codes, np.empty(2, np.uint64))
+
+
 def _compile_trees() -> None:
     from fernwood.kernels.dealing import deal_pieces, permute_codes
     from fernwood.kernels.drawing import deal_probe, draw_beside, draw_places, draw_weighted
@@ -111,6 +120,7 @@ def _compile_ferns() -> None:
 
 FAMILIES = {
     "text": _compile_text,
+    "genotypes": _compile_genotypes,
     "trees": _compile_trees,
     "ratios": _compile_ratios,
     "snowball": _compile_snowball,

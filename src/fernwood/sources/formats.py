@@ -83,6 +83,12 @@ def _open_text(path: Path, form: TableForm) -> Source:
     return TextSource(path, form)
 
 
+def _open_plink(path: Path, form: TableForm) -> Source:
+    from fernwood.sources.plink import open_plink
+
+    return open_plink(path, form)
+
+
 def _open_folder(path: Path, _: TableForm) -> Source:
     from fernwood.sources.parquet import open_parquet_folder
 
@@ -96,6 +102,7 @@ _OURS = (
     Format("Parquet (.parquet)", _ends_with(".parquet", ".pq"), _open_parquet),
     Format("Arrow (.feather, .arrow)", _ends_with(".feather", ".arrow", ".ipc"), _open_ipc),
     Format("NumPy (.npy)", _ends_with(".npy"), _open_npy),
+    Format("PLINK (.bed with .bim and .fam)", _ends_with(".bed"), _open_plink),
     # Any folder that nobody else knows: it says itself what it lacks.
     Format("folders of Parquet files", lambda path: path.is_dir(), _open_folder),
 )
