@@ -131,7 +131,16 @@ def _mixed(a, b, c, d, x, y):
 def _turn(state, message, order):
     """One round over all lanes: the columns of the 4 × 4 words of the state, then its diagonals."""
     m0, m1, m2, m3, m4, m5, m6, m7 = order[0], order[1], order[2], order[3], order[4], order[5], order[6], order[7]
-    m8, m9, m10, m11, m12, m13, m14, m15 = order[8], order[9], order[10], order[11], order[12], order[13], order[14], order[15]
+    m8, m9, m10, m11, m12, m13, m14, m15 = (
+        order[8],
+        order[9],
+        order[10],
+        order[11],
+        order[12],
+        order[13],
+        order[14],
+        order[15],
+    )
     for i in range(_LANES):
         v0, v1, v2, v3 = state[0, i], state[1, i], state[2, i], state[3, i]
         v4, v5, v6, v7 = state[4, i], state[5, i], state[6, i], state[7, i]

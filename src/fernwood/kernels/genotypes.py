@@ -18,6 +18,18 @@ from numba import njit
 __all__ = ["unpack_genotypes"]
 
 _MISSING = np.uint8(255)
+_FIELD = 21  # bits of a counter; three of them share one number
+_AT_A_TIME = 2**18  # bytes of which no counter overflows
+
+
+def _tallies():
+    """How often the pairs 11, 10 and 01 stand in every byte, side by side in one number."""
+    pairs = np.arange(256)[:, None] >> np.array([0, 2, 4, 6]) & 3
+    counts = [np.count_nonzero(pairs == pair, axis=1).astype(np.uint64) for pair in (3, 2, 1)]
+    return counts[0] | counts[1] << np.uint64(_FIELD) | counts[2] << np.uint64(2 * _FIELD)
+
+
+_TALLY = _tallies()
 
 
 @njit(nogil=True, cache=True)
@@ -34,39 +46,35 @@ def unpack_genotypes(packed, codes, counts):
     """
     n_columns, n_rows = codes.shape
     n_whole = n_rows // 4
-    code_of = np.empty(4, np.uint8)
+    mask = np.uint64(2**_FIELD - 1)
     for column in range(n_columns):
-        missing = one = none = 0
-        for i in range(n_whole):
-            byte = packed[column, i]
-            low, high = byte & np.uint8(0x55), (byte >> np.uint8(1)) & np.uint8(0x55)
-            none += _bits(low & high)
-            missing += _bits(low & ~high)
-            one += _bits(high & ~low)
+        none = one = missing = 0
+        for first in range(0, n_whole, _AT_A_TIME):
+            tally = np.uint64(0)
+            for i in range(first, min(first + _AT_A_TIME, n_whole)):
+                tally += _TALLY[packed[column, i]]
+            none += np.int64(tally & mask)
+            one += np.int64(tally >> np.uint64(_FIELD) & mask)
+            missing += np.int64(tally >> np.uint64(2 * _FIELD))
         for row in range(4 * n_whole, n_rows):
             pair = (packed[column, n_whole] >> np.uint8(2 * (row % 4))) & np.uint8(3)
             none += pair == 3
-            missing += pair == 1
             one += pair == 2
-        two = n_rows - none - one - missing
-        counts[column, 0], counts[column, 1], counts[column, 2], counts[column, 3] = none, one, two, missing
-        code_of[3] = 0
-        code_of[2] = none > 0
-        code_of[0] = code_of[2] + (one > 0)
-        code_of[1] = _MISSING
-        of_none, of_one, of_two = code_of[3], code_of[2], code_of[0]
+            missing += pair == 1
+        counts[column, 0], counts[column, 1], counts[column, 3] = none, one, missing
+        counts[column, 2] = n_rows - none - one - missing
+        of_one = np.uint8(none > 0)
+        of_two = np.uint8(of_one + (one > 0))
         for i in range(n_whole):
-            byte = packed[column, i]
             for k in range(4):
-                pair = (byte >> np.uint8(2 * k)) & np.uint8(3)
-                code = of_one if pair == 2 else (of_none if pair == 3 else of_two)
-                codes[column, 4 * i + k] = _MISSING if pair == 1 else code
+                codes[column, 4 * i + k] = _code(packed[column, i] >> np.uint8(2 * k), of_one, of_two)
         for row in range(4 * n_whole, n_rows):
-            codes[column, row] = code_of[(packed[column, n_whole] >> np.uint8(2 * (row % 4))) & np.uint8(3)]
+            codes[column, row] = _code(packed[column, n_whole] >> np.uint8(2 * (row % 4)), of_one, of_two)
 
 
 @njit(nogil=True, cache=True, inline="always")
-def _bits(byte):
-    """How many of the bits at even places are set."""
-    pairs = (byte & np.uint8(0x11)) + ((byte >> np.uint8(2)) & np.uint8(0x11))
-    return np.int64((pairs & np.uint8(0x0F)) + (pairs >> np.uint8(4)))
+def _code(bits, of_one, of_two):
+    """The code of the lowest two bits; none at all has the code 0 where it stands."""
+    pair = bits & np.uint8(3)
+    code = of_one if pair == 2 else (np.uint8(0) if pair == 3 else of_two)
+    return _MISSING if pair == 1 else code

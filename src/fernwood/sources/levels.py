@@ -11,7 +11,7 @@ from fernwood.sources.base import Band, Kind
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["MOST_LEVELS", "LevelBand", "NO_LEVEL"]
+__all__ = ["MOST_LEVELS", "NO_LEVEL", "LevelBand"]
 
 NO_LEVEL = 255
 """The code of a missing value."""

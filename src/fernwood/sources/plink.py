@@ -1,8 +1,8 @@
 """PLINK's binary genotypes: `.bed` with the variants of `.bim` and the people of `.fam` beside it.
 
-A genotype is the number of copies of allele A1 (the fifth column of `.bim`): 0, 1, 2 or missing. In variant-major order,
-the only one that PLINK has written since version 1, a column is a run of bytes, so bands are read as they lie and
-unpacked into codes by a kernel; see decision 0024 for why bed-reader does not do it.
+A genotype is the number of copies of allele A1 (the fifth column of `.bim`): 0, 1, 2 or missing. In variant-major
+order, the only one that PLINK has written since version 1, a column is a run of bytes: bands are read as they lie and
+unpacked into codes by a kernel; decision 0022 says why bed-reader does not do it.
 """
 
 from __future__ import annotations
@@ -188,7 +188,8 @@ def _phenotype_column(words: list[str]) -> pa.Array:
         numbers = np.array([np.nan if word is None else float(word) for word in present])
     except ValueError:
         return pa.array([None if word == "-9" else word for word in present], pa.large_string())
-    return pa.array(phenotypes(numbers), from_pandas=True)
+    numbers = phenotypes(numbers)
+    return pa.array(numbers, mask=np.isnan(numbers))
 
 
 def phenotypes(values: NDArray[np.floating]) -> NDArray[np.floating]:

@@ -1,4 +1,4 @@
-"""Bands of levels on their way into a store: their codes are there already, and few different grids serve all columns."""
+"""Bands of levels on their way into a store: their codes are there already, and few grids serve all columns."""
 
 from __future__ import annotations
 
