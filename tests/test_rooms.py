@@ -52,6 +52,7 @@ ALLOWED = {
     "models": FREE | set(FLOW[: FLOW.index("report")]) | {"run", "theory", "search", "kept", "estimator"},
     "loading": FREE | {"kept", "models", "selectors"},
     "datasets": FREE | {"sources", "store"},
+    "testing": FREE | {"sources", "store"},
 }
 
 

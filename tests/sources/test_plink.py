@@ -235,7 +235,9 @@ def test_bad_files(tmp_path: Path) -> None:
 
     for bad in (good[:-1], good + b"\0"):
         path.write_bytes(bad)
-        refused(f"has {len(bad)} bytes where the 61 people of its .fam and the 90 variants of its .bim take {len(good)}")
+        refused(
+            f"has {len(bad)} bytes where the 61 people of its .fam and the 90 variants of its .bim take {len(good)}"
+        )
     path.write_bytes(good[:2] + b"\0" + good[3:])
     refused("individual-major order.*plink --make-bed")
     for bad in (b"chr1\t100\t200\n", b"\x6c\x1b"):

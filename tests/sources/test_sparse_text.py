@@ -33,7 +33,9 @@ def counts() -> scipy.sparse.csr_array:
 def write_cells(folder: Path, table: scipy.sparse.csr_array, *, packed: bool = False, prefix: str = "") -> Path:
     """A 10x folder: features in rows."""
     folder.mkdir(exist_ok=True)
-    lines = [f"{j + 1} {i + 1} {v!r}\n" for i, j, v in zip(*table.tocoo().coords, table.tocoo().data.tolist(), strict=True)]
+    lines = [
+        f"{j + 1} {i + 1} {v!r}\n" for i, j, v in zip(*table.tocoo().coords, table.tocoo().data.tolist(), strict=True)
+    ]
     head = f"%%MatrixMarket matrix coordinate real general\n%metadata: none\n{P} {N} {table.nnz}\n"
     texts = {
         "matrix.mtx": head + "".join(lines),

@@ -16,6 +16,7 @@ from fernwood.errors import BudgetError
 from fernwood.files import FileWriter
 from fernwood.kernels.entries import sort_by_column
 from fernwood.sources.base import Band, Reader
+from fernwood.sources.repeating import distinct
 from fernwood.sources.sparse import sparse_band
 
 if TYPE_CHECKING:
@@ -218,11 +219,10 @@ def places_of(columns: NDArray[np.int64], n_columns: int) -> tuple[NDArray[np.in
     >>> places_of(np.array([3, 1, 3]), 4)
     (array([-1,  1, -1,  0]), array([0, 1, 0]))
     """
-    _, firsts = np.unique(columns, return_index=True)
-    in_order = columns[np.sort(firsts)]
+    once, found = distinct(columns)
     place_of = np.full(n_columns, -1, np.int64)
-    place_of[in_order] = np.arange(len(in_order))
-    return place_of, place_of[columns]
+    place_of[once] = np.arange(len(once))
+    return place_of, found
 
 
 class EntryReader(Reader):

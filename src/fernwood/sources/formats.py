@@ -121,10 +121,10 @@ def _open_svmlight(path: Path, form: TableForm) -> Source:
     return open_svmlight(path, form)
 
 
-def _open_folder(path: Path, _: TableForm) -> Source:
+def _open_folder(path: Path, form: TableForm) -> Source:
     from fernwood.sources.parquet import open_parquet_folder
 
-    return open_parquet_folder(path)
+    return open_parquet_folder(path, form.key)
 
 
 _OURS = (
@@ -143,7 +143,7 @@ _OURS = (
         _open_svmlight,
     ),
     # Any folder that nobody else knows: it says itself what it lacks.
-    Format("folders of Parquet files", lambda path: path.is_dir(), _open_folder),
+    Format("folders of Parquet files", lambda path: path.is_dir(), _open_folder, frozenset({"key"})),
 )
 
 
