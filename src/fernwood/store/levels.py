@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,22 +30,28 @@ def quantised_levels(band: LevelBand) -> Quantised:
     >>> quantised_levels(band).n_codes
     array([1])
     """
-    n_levels = len(band.levels)
+    every = _pattern_grids(tuple(band.levels.tolist()))
     patterns = band.patterns
-    members = [levels_of(pattern, n_levels) for pattern in range(2**n_levels)]
-    lengths_of = np.array([len(levels) for levels in members])
-    every = pack_grids(to_keys(band.levels[np.concatenate(members).astype(int)].astype(np.float64)), lengths_of)
-    # Steps of every pattern in one row, so that those of all columns are found without a loop.
-    steps_of = np.zeros((len(members), n_levels), np.uint64)
-    for pattern in range(len(members)):
-        steps = every.steps[every.offsets[pattern] : every.offsets[pattern + 1]]
-        steps_of[pattern, : len(steps)] = steps
-    lengths = lengths_of[patterns]
+    lengths = every.lengths[patterns]
     offsets = np.zeros(len(patterns) + 1, np.int64)
     np.cumsum(np.maximum(lengths - 1, 0), out=offsets[1:])
-    inner = np.arange(n_levels) < (lengths - 1)[:, None]
-    grids = Grids(every.shift[patterns], every.origin[patterns], lengths, offsets, steps_of[patterns][inner])
+    inner = np.arange(every.steps.shape[1]) < (lengths - 1)[:, None]
+    grids = Grids(every.shift[patterns], every.origin[patterns], lengths, offsets, every.steps[patterns][inner])
     return Quantised(band.codes, lengths, band.counts[:, -1].copy(), np.ones(len(patterns), bool), grids)
+
+
+@cache
+def _pattern_grids(levels: tuple[float, ...]) -> Grids:
+    """The grids of all sets of levels, by pattern; the steps of each in a row of its own."""
+    members = [levels_of(pattern, len(levels)) for pattern in range(2 ** len(levels))]
+    lengths = np.array([len(member) for member in members])
+    values = np.array([levels[level] for member in members for level in member])
+    packed = pack_grids(to_keys(values), lengths)
+    steps = np.zeros((len(members), len(levels)), np.uint64)
+    for pattern in range(len(members)):
+        own = packed.steps[packed.offsets[pattern] : packed.offsets[pattern + 1]]
+        steps[pattern, : len(own)] = own
+    return packed._replace(steps=steps)
 
 
 def level_checksums(codes: NDArray[np.uint8]) -> NDArray[np.uint64]:

@@ -207,6 +207,8 @@ def _spelled(field: pa.Array) -> bytes:
     """The entries as Python writes them, each with a comma behind it."""
     if field.null_count == len(field):
         return b"None, " * len(field)
+    if pa.types.is_string(field.type) and field.equals(pa.repeat(field[0], len(field))):  # kinds: mostly one
+        return f"{field[0].as_py()!r}, ".encode() * len(field)
     return repr(field.to_pylist()).strip("[]").encode() + b", "
 
 
