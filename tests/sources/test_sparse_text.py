@@ -184,6 +184,18 @@ def test_entries_go_to_a_scratch_file_and_back(tmp_path: Path, monkeypatch: pyte
         assert not list(tmp_path.glob("scratch-*.bin"))
 
 
+@pytest.mark.parametrize(
+    ("value", "dtype"), [("7", np.float32), ("0.1", np.float64), ("16777217", np.float64), ("1e300", np.float64)]
+)
+def test_single_precision_where_it_is_exact(tmp_path: Path, value: str, dtype: type) -> None:
+    (tmp_path / "t.svm").write_text(f"1 1:2 2:1\n2 2:{value}\n")
+    source = open_source(tmp_path / "t.svm")
+    with source.reading(np.array([0, 1]), Workspace(2**26, tmp_path, lambda _: None)) as reader:
+        band = reader.band(0, 2)
+    assert band.values.dtype == dtype
+    assert band.values[1].tolist() == [1, float(value)]
+
+
 @settings(max_examples=40)
 @given(
     st.integers(1, 9),

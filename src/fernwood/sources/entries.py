@@ -95,6 +95,8 @@ class ColumnEntries:
         self._places: list[int] = []
         self._file: FileWriter | None = None
         self._n_rows = 0
+        self.dtype: np.dtype[np.floating] = np.dtype(np.float32)
+        """The smallest type that holds every value exactly; counts of molecules need no doubles, and sort faster."""
         self.counts = np.zeros(n_columns, np.int64)
         """Entries of every column."""
 
@@ -130,6 +132,8 @@ class ColumnEntries:
         run = _sorted(self._room.first(self._filled), self._n_columns)
         self._filled = 0
         self.counts += np.diff(run.offsets)
+        if self.dtype == np.float32 and not _fit_float32(run.values):
+            self.dtype = np.dtype(np.float64)
         if self._file is None:
             self._runs.append(run)
         else:
@@ -204,6 +208,13 @@ class ColumnEntries:
             self._file.path.unlink()
 
 
+def _fit_float32(values: NDArray[np.float64]) -> bool:
+    """Whether single precision holds all values."""
+    with np.errstate(over="ignore"):  # what is too large does not fit
+        pieces = (values[i : i + _FEWEST] for i in range(0, len(values), _FEWEST))
+        return all((piece.astype(np.float32) == piece).all() for piece in pieces)
+
+
 def _sorted(entries: Entries, n_columns: int) -> _Run:
     n = len(entries.rows)
     run = _Run(np.empty(n_columns + 1, np.int64), np.empty(n, np.int32), np.empty(n))
@@ -247,4 +258,4 @@ class EntryReader(Reader):
         breaks = np.flatnonzero(np.diff(found) != 1) + 1
         runs = [run for run in np.split(found, breaks) if len(run)]
         parts = [self._entries.columns(int(run[0]), int(run[-1]) + 1) for run in runs]
-        return sparse_band(parts[0] if len(parts) == 1 else hstack(parts, "csc"), np.dtype(np.float64))
+        return sparse_band(parts[0] if len(parts) == 1 else hstack(parts, "csc"), self._entries.dtype)
