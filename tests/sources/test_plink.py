@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import sys
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings, strategies as st
 from numpy.typing import NDArray
@@ -180,6 +183,23 @@ def test_a_phenotype_file_is_matched_by_names(tmp_path: Path, text: str) -> None
         "rows.parquet",
         "manifest.json",
     }
+
+
+@pytest.mark.parametrize("name", ["people.pheno", "people.csv.gz", "people.parquet"])
+def test_phenotypes_in_other_files(tmp_path: Path, name: str) -> None:
+    path = write_plink(tmp_path / "cohort.bed", genotypes(12))
+    heights = [float(i[1:]) + 0.5 for _, i in SHUFFLED]
+    if name.endswith(".parquet"):
+        columns = {"f": [f for f, _ in SHUFFLED], "i": [i for _, i in SHUFFLED], "height": heights}
+        pq.write_table(pa.table(columns), tmp_path / name)
+    else:
+        between = " " if name.endswith(".pheno") else ","
+        lines = [between.join([f, i, str(h)]) + "\n" for (f, i), h in zip(SHUFFLED, heights, strict=True)]
+        text = "".join([between.join(["f", "i", "height"]) + "\n", *lines]).encode()
+        (tmp_path / name).write_bytes(gzip.compress(text) if name.endswith(".gz") else text)
+    store = fernwood.ingest(path, target=f"{tmp_path / name}:height")
+    assert store.target is not None
+    assert store.target.values.tolist() == [i + 0.5 for i in range(12)]
 
 
 def test_one_column_of_several(tmp_path: Path) -> None:

@@ -91,6 +91,16 @@ def test_annotations_are_matched_by_barcode(tmp_path: Path) -> None:
         fernwood.ingest(folder, target=str(lines))
 
 
+def test_a_column_in_row_order(tmp_path: Path) -> None:
+    folder = write_cells(tmp_path / "cells", counts())
+    (tmp_path / "types.csv").write_text("type\n" + "".join("T cell\n" if i % 3 else "B cell\n" for i in range(N)))
+    np.save(tmp_path / "y.npy", np.arange(N) % 3 > 0)
+    for file in ("types.csv", "y.npy"):
+        store = fernwood.ingest(folder, target=str(tmp_path / file))
+        assert store.target is not None
+        np.testing.assert_array_equal(store.target.values, np.arange(N) % 3 > 0)
+
+
 @pytest.mark.parametrize("ending", [".mtx", ".mtx.gz"])
 def test_a_plain_matrix(tmp_path: Path, ending: str) -> None:
     table = counts()

@@ -31,7 +31,9 @@ if TYPE_CHECKING:
 __all__ = ["ColumnOfFile", "keyed_band"]
 
 _DELIMITERS = "\t;,|"
-_TEXT_ENDINGS = {".pheno", ".phen", ".fam", ".cov"}
+_PLINK_ENDINGS = {".pheno", ".phen", ".fam", ".cov"}
+_SPACED_ENDINGS = {".txt", ".dat", *_PLINK_ENDINGS}
+"""Of files in which spaces stand between cells."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,9 @@ def keyed_band(given: ColumnOfFile, table: Source, role: str, workspace: Workspa
     with table.beside.reading(positions, workspace) as reader:
         ids = [decoded(column).to_pylist() for column in reader.columns(0, len(positions))]
     keys = list(zip(*ids, strict=True))
-    if is_text_name(given.path) or given.path.suffix.lower() in _TEXT_ENDINGS:
+    if given.path.suffix == ".npy":
+        return None
+    if is_text_name(given.path) or given.path.suffix.lower() in _PLINK_ENDINGS:
         layout = _text_layout(given.path, keys)
         if layout is None:
             return None
@@ -137,7 +141,8 @@ def _text_layout(path: Path, keys: list[tuple[str, ...]]) -> _Layout | None:
             delimiter = max(_DELIMITERS, key=line.count)
             delimiter = delimiter if delimiter in line else None
             first = _cells(line, delimiter)
-            if len(first) < 2:
+            spaced = _SPACED_ENDINGS & {suffix.lower() for suffix in path.suffixes}
+            if len(first) < 2 or (delimiter is None and not spaced):
                 return None
         cells = first if number == 0 else _cells(line, delimiter)
         for n_ids, known in choices:
