@@ -11,6 +11,7 @@ import secrets
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from scipy.sparse import csc_array, hstack
 
 from fernwood.errors import BudgetError
 from fernwood.files import FileWriter
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from numpy.typing import NDArray
-    from scipy.sparse import csc_array
 
 
 __all__ = ["ColumnEntries", "Entries", "EntryReader", "places_of"]
@@ -165,8 +165,6 @@ class ColumnEntries:
 
     def columns(self, start: int, stop: int) -> csc_array:
         """The columns from `start` to before `stop`, shape (rows, columns)."""
-        from scipy.sparse import csc_array
-
         if self._runs:
             run = self._runs[0]
             first, last = run.offsets[start], run.offsets[stop]
@@ -252,8 +250,6 @@ class EntryReader(Reader):
 
     def band(self, start: int, stop: int) -> Band:
         """The wanted columns from `start` to before `stop`."""
-        from scipy.sparse import hstack
-
         found = self._found[start:stop]
         breaks = np.flatnonzero(np.diff(found) != 1) + 1
         runs = [run for run in np.split(found, breaks) if len(run)]

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from fernwood.errors import BudgetError, shown
 from fernwood.kernels.entries import LONG_FIELDS
-from fernwood.kernels.ready import ensure_compiled
+from fernwood.kernels.ready import load_compiled
 from fernwood.kernels.text import FULL, HUNGRY, copy_cells
 from fernwood.sources.base import Progress, Reader, Source, Workspace
 from fernwood.sources.entries import ColumnEntries, Entries, EntryReader, places_of
@@ -37,7 +37,7 @@ class EntryTextSource(Source):
         self.n_bytes = path.stat().st_size
         self.n_rows = 0
         self._path = path
-        ensure_compiled("text", "entries")
+        load_compiled("text", "entries")
 
     @contextmanager
     def feeding(self) -> Iterator[TextFeed]:

@@ -16,6 +16,8 @@ import pyarrow.csv
 
 from fernwood.errors import SourceError, shown
 from fernwood.files import FileReader
+from fernwood.kernels.genotypes import unpack_genotypes
+from fernwood.kernels.ready import load_compiled
 from fernwood.sources.arrow import first_line
 from fernwood.sources.base import Band, Reader, Source, Workspace
 from fernwood.sources.beside import RowTable
@@ -62,6 +64,7 @@ class PlinkSource(Source):
         self.names = ListedNames(_variants(_companion(path, ".bim", "variants")))
         self._n_rows = people.num_rows
         self.beside = RowTable(people, shown(path.with_suffix(".fam").name))
+        load_compiled("genotypes")
         wanted = _HEADER + len(self.names) * (-(-self._n_rows // 4))
         if self.n_bytes != wanted:
             raise SourceError(
@@ -76,9 +79,6 @@ class PlinkSource(Source):
     @contextmanager
     def reading(self, columns: NDArray[np.int64], workspace: Workspace) -> Iterator[Reader]:  # noqa: ARG002
         """Open the file to read some variants."""
-        from fernwood.kernels.ready import ensure_compiled
-
-        ensure_compiled("genotypes")
         with FileReader(self._path) as file:
             yield _PlinkReader(file, columns, self._n_rows)
 
@@ -95,8 +95,6 @@ class _PlinkReader(Reader):
         return self._stride + 64
 
     def band(self, start: int, stop: int) -> Band:
-        from fernwood.kernels.genotypes import unpack_genotypes
-
         wanted = self._columns[start:stop]
         if len(self._packed) < len(wanted):  # the same memory every time: new memory costs page faults
             self._packed = np.empty((len(wanted), self._stride), np.uint8)
