@@ -44,6 +44,38 @@ def ingest(table: Path, memory: str, *options: str) -> int:
     )
 
 
+def test_genotypes(tmp_path: Path) -> None:
+    people, variants = 2000, 150_000
+    pairs = np.random.default_rng(0).choice(np.array([0, 2, 3], np.uint8), (2000, people // 4, 4))
+    quads = np.bitwise_or.reduce(pairs << np.array([0, 2, 4, 6], np.uint8), axis=2).tobytes()
+    with (tmp_path / "t.bed").open("wb") as file:
+        file.write(b"\x6c\x1b\x01")
+        for _ in range(variants // 2000):
+            file.write(quads)
+    (tmp_path / "t.bim").write_text("".join(f"1\trs{i}\t0\t{i}\tA\tG\n" for i in range(variants)))
+    (tmp_path / "t.fam").write_text("".join(f"F I{i} 0 0 1 1\n" for i in range(people)))
+    assert people * variants >= 300_000_000
+    assert ingest(tmp_path / "t.bed", "300MB") <= 300_000_000
+
+
+@pytest.mark.parametrize("kind", ["mtx", "svm"])
+def test_entries_of_sparse_text(tmp_path: Path, kind: str) -> None:
+    """Entries that take twice the room that is left beside Python and its libraries, and go to a scratch file."""
+    rows, columns, in_a_row = 3000, 4000, 1000
+    path = tmp_path / f"t.{kind}"
+    step = columns // in_a_row
+    with path.open("w") as file:
+        if kind == "mtx":
+            file.write(f"%%MatrixMarket matrix coordinate integer general\n{rows} {columns} {rows * in_a_row}\n")
+        for row in range(1, rows + 1):
+            indices = range(1 + row % step, columns + 1, step)
+            if kind == "mtx":
+                file.writelines(f"{row} {index} {(row + index) % 9 + 1}\n" for index in indices)
+            else:
+                file.write("1 " + " ".join([f"{index}:{(row + index) % 9 + 1}" for index in indices]) + "\n")
+    assert ingest(path, "290MB") <= 290_000_000
+
+
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_a_wide_array(tmp_path: Path, order: str) -> None:
     shape = (250, 160_000) if order == "C" else (160_000, 250)

@@ -53,6 +53,7 @@ ALLOWED = {
     "models": FREE | set(FLOW[: FLOW.index("report")]) | {"run", "theory", "work", "search", "kept", "estimator"},
     "loading": FREE | {"kept", "models", "selectors"},
     "datasets": FREE | {"sources", "store"},
+    "testing": FREE | {"sources", "store"},
 }
 
 

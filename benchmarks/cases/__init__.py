@@ -6,6 +6,7 @@ from benchmarks.cases.cluster import CLUSTER_CASES
 from benchmarks.cases.durability import DURABILITY_CASES
 from benchmarks.cases.elimination import ELIMINATION_CASES
 from benchmarks.cases.ferns import FERN_CASES
+from benchmarks.cases.formats import FORMAT_CASES
 from benchmarks.cases.foundation import bins, ingest_csv, ingest_npy, ingest_short, read_columns
 from benchmarks.cases.minimal import minimal_madelon
 from benchmarks.cases.peers import peers
@@ -42,6 +43,7 @@ CASES = {
     "read-columns": read_columns,
     "ingest-short": ingest_short,
     "bins": bins,
+    **FORMAT_CASES,
     "trees-50": trees_50,
     "trees-250": trees_250,
     "trees-2500": trees_2500,

@@ -59,3 +59,38 @@ def test_nothing_is_compiled_twice(tmp_path: Path) -> None:
         pytest.fail(run.stderr)
     assert run.stdout == "0 1\n"
     assert list((tmp_path / "cache").rglob("*.ready"))
+
+
+FORMATS = """
+import sys, warnings, fernwood
+from fernwood.kernels import checksums, entries, genotypes, text
+warnings.simplefilter("ignore")
+for table in sys.argv[1:]:
+    print(fernwood.ingest(table).fingerprint)
+kernels = (
+    checksums.checksum_columns, entries.parse_triplets, entries.parse_svmlight, entries.sort_by_column,
+    genotypes.unpack_genotypes, text.copy_cells,
+)
+if hasattr(text.copy_cells, "stats"):
+    print([len(k.signatures) for k in kernels], sum(sum(k.stats.cache_misses.values()) for k in kernels))
+"""
+
+
+def test_genotypes_and_sparse_text(tmp_path: Path) -> None:
+    """The same stores without compiling; compiled, every kernel has one signature and comes from disk."""
+    (tmp_path / "t.bed").write_bytes(b"\x6c\x1b\x01" + bytes(range(40, 58)))
+    (tmp_path / "t.bim").write_text("".join(f"1\trs{i}\t0\t{i}\tA\tG\n" for i in range(9)))
+    (tmp_path / "t.fam").write_text("".join(f"F I{i} 0 0 1 1\n" for i in range(6)))
+    (tmp_path / "t.mtx").write_text(
+        "%%MatrixMarket matrix coordinate real general\n3 2 3\n1 1 2\n3 2 0.12345678901234567\n2 2 -1e5\n"
+    )
+    (tmp_path / "t.svm").write_text("1 qid:3 1:2 2:0.12345678901234567\n0.12345678901234567 2:1 # no\n")
+    outputs = {}
+    for flag in ("0", "1"):
+        environment = {**os.environ, "NUMBA_DISABLE_JIT": flag, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+        command = [sys.executable, "-c", FORMATS, *(str(tmp_path / f"t.{kind}") for kind in ("bed", "mtx", "svm"))]
+        run = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+        assert run.returncode == 0, run.stderr
+        outputs[flag] = run.stdout.splitlines()
+    assert outputs["0"][:3] == outputs["1"]
+    assert outputs["0"][3] == "[1, 1, 1, 1, 1, 1] 0"

@@ -24,8 +24,10 @@ _TASKS = Literal["classification", "regression"]
 
 @app.command("ingest")
 def ingest_command(
-    table: Annotated[str, typer.Argument(help="CSV, TSV (also .gz, .zst), Parquet (file or folder), Feather, .npy.")],
-    target: Annotated[str, typer.Option(help="The target: a column's name or position, or a file with one column.")],
+    table: Annotated[
+        str, typer.Argument(help="CSV (also .gz), Parquet (file or folder), .npy, AnnData, PLINK, 10x, and more.")
+    ],
+    target: Annotated[str, typer.Option(help="The target: a column's name or position, a file, or FILE:COLUMN.")],
     out: Annotated[str, typer.Option(help="The store to make, NAME.fern.")],
     memory: Annotated[str, typer.Option(help="The most memory the process may take, such as 512MB.")] = "",
     task: Annotated[_TASKS | None, typer.Option(help="What the target asks for, if the rules guess wrong.")] = None,

@@ -68,7 +68,7 @@ _about_table = _in_panel("How to read a table (a store has this settled)")
 @app.command("select")
 def select_command(
     table: Annotated[str, typer.Argument(help="A table as for `fernwood ingest`, or a store: NAME.fern, or a URL.")],
-    target: Annotated[str, typer.Option(help="A column's name or position, or a file with one column.")] = "",
+    target: Annotated[str, typer.Option(help="A column's name or position, a file, or FILE:COLUMN.")] = "",
     memory: Annotated[str, _MEMORY] = "",
     method: Annotated[
         _METHODS,

@@ -19,6 +19,26 @@ def _compile_text() -> None:
     copy_cells(text, cells[: state[4], 2].copy(), cells[: state[4], 3].copy(), np.empty(16, np.uint8))
 
 
+def _compile_entries() -> None:
+    from fernwood.kernels.entries import LONG_FIELDS, parse_svmlight, parse_triplets, sort_by_column
+
+    room = np.zeros(2, np.int32), np.zeros(2, np.int32), np.zeros(2)
+    longs, place_of = np.empty((2, LONG_FIELDS), np.int64), np.zeros(1, np.int64)
+    triplet, line = (np.frombuffer(text, np.uint8).copy() for text in (b"1 1 1\n", b"1 1:1\n"))
+    parse_triplets(triplet, True, (1, 1), False, True, place_of, np.zeros(6, np.int64), *room, longs)
+    parse_svmlight(line, True, 0, place_of, np.zeros(10, np.int64), np.empty((1, 2)), *room, longs)
+    sort_by_column(*room, np.empty(2, np.int64), np.empty(2, np.int32), np.empty(2))
+
+
+def _compile_genotypes() -> None:
+    from fernwood.kernels.checksums import checksum_columns
+    from fernwood.kernels.genotypes import unpack_genotypes
+
+    codes = np.empty((2, 5), np.uint8)
+    unpack_genotypes(np.zeros((2, 2), np.uint8), codes, np.empty((2, 4), np.int64))
+    checksum_columns(codes, np.empty(2, np.uint64))
+
+
 def _compile_trees() -> None:
     from fernwood.kernels.dealing import deal_pieces, permute_codes
     from fernwood.kernels.drawing import deal_probe, draw_beside, draw_places, draw_weighted
@@ -111,6 +131,8 @@ def _compile_ferns() -> None:
 
 FAMILIES = {
     "text": _compile_text,
+    "entries": _compile_entries,
+    "genotypes": _compile_genotypes,
     "trees": _compile_trees,
     "ratios": _compile_ratios,
     "snowball": _compile_snowball,

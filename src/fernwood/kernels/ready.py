@@ -19,7 +19,7 @@ from llvmlite import binding
 
 from fernwood.kernels import text
 
-__all__ = ["ensure_compiled", "mark_compiled"]
+__all__ = ["ensure_compiled", "load_compiled", "mark_compiled"]
 
 _log = logging.getLogger("fernwood")
 
@@ -55,6 +55,18 @@ def ensure_compiled(*families: str) -> None:
         mark = _mark(family)
         if mark is not None and not mark.exists() and sys.executable:
             _compile(family)
+
+
+@cache
+def load_compiled(*families: str) -> None:
+    """Compile families of kernels unless that was done before, and load them: what they take is resident from now on.
+
+    Sources do so when they are opened, since a budget counts from what is resident then.
+    """
+    from fernwood.kernels.families import load_families
+
+    ensure_compiled(*families)
+    load_families(*families)
 
 
 def _compile(family: str) -> None:

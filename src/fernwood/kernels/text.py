@@ -19,6 +19,7 @@ __all__ = [
     "FULL",
     "HUNGRY",
     "LONG_NUMBER",
+    "NO_NUMBER",
     "PLAIN_TEXT",
     "QUOTED_TEXT",
     "SKIP",
@@ -28,6 +29,7 @@ __all__ = [
     "copy_cells",
     "count_cells",
     "parse_cells",
+    "scan_number",
 ]
 
 # What ended a call of parse_cells.
@@ -40,6 +42,7 @@ TOO_MANY = 3  # a line went on after its last column
 PLAIN_TEXT = 0
 QUOTED_TEXT = 1
 LONG_NUMBER = 2
+NO_NUMBER = -2  # of what `scan_number` looks at: not a digit
 
 SKIP = -1
 """The slot of a column that is not wanted; a slot of −2 − s asks for the text of the cell, for slot s."""
@@ -164,6 +167,23 @@ def _cell(text, place, size, final, dialect):
     while i < size and text[i] == _SPACE and dialect.delimiter != _SPACE:
         i += 1
     word = i
+    number, i, looks = scan_number(text, word, size, dialect.decimal)
+    while i < size and text[i] == _SPACE and dialect.delimiter != _SPACE:
+        i += 1
+
+    if _at_end(text, i, size, final, dialect.delimiter):
+        if looks != NO_NUMBER:
+            if dialect.numbers_too and _is_missing(text, word, i, dialect):
+                return np.nan, i, -1
+            return number, i, looks
+        if i == word:
+            return np.nan, i, -1
+    return _word(text, word, size, final, dialect)
+
+
+@njit(nogil=True, cache=True)
+def scan_number(text, i, size, decimal):
+    """The number that begins at byte i, where it ends, and its looks (−1: a number; `LONG_NUMBER`, `NO_NUMBER`)."""
     negative = False
     if i < size and (text[i] == _MINUS or text[i] == _PLUS):
         negative = text[i] == _MINUS
@@ -185,7 +205,7 @@ def _cell(text, place, size, final, dialect):
             else:
                 significant += 1
                 exponent += not after_point
-        elif c == dialect.decimal and not after_point:
+        elif c == decimal and not after_point:
             after_point = True
         else:
             break
@@ -203,23 +223,15 @@ def _cell(text, place, size, final, dialect):
                 j += 1
             exponent += sign * power
             i = j
-    while i < size and text[i] == _SPACE and dialect.delimiter != _SPACE:
-        i += 1
-
-    if _at_end(text, i, size, final, dialect.delimiter):
-        if digits > 0:
-            if dialect.numbers_too and _is_missing(text, word, i, dialect):
-                return np.nan, i, -1
-            number = np.float64(mantissa)
-            if mantissa <= _LARGEST_EXACT and significant <= 19 and -22 <= exponent <= 22:
-                number = number * _POWERS[exponent] if exponent >= 0 else number / _POWERS[-exponent]
-                return (-number if negative else number), i, -1
-            if mantissa == 0 and significant == 0:
-                return (-0.0 if negative else 0.0), i, -1
-            return np.nan, i, LONG_NUMBER
-        if i == word:
-            return np.nan, i, -1
-    return _word(text, word, size, final, dialect)
+    if digits == 0:
+        return np.nan, i, NO_NUMBER
+    number = np.float64(mantissa)
+    if mantissa <= _LARGEST_EXACT and significant <= 19 and -22 <= exponent <= 22:
+        number = number * _POWERS[exponent] if exponent >= 0 else number / _POWERS[-exponent]
+        return (-number if negative else number), i, -1
+    if mantissa == 0 and significant == 0:
+        return (-0.0 if negative else 0.0), i, -1
+    return np.nan, i, LONG_NUMBER
 
 
 @njit(nogil=True, cache=True)

@@ -115,6 +115,13 @@ class Source(ABC):
     order: ``obs`` of AnnData, the people of a ``.fam`` file. Targets, weights, groups and covariates are looked for
     there first; none of it becomes a candidate."""
 
+    row_ids: tuple[str, ...] = ()
+    """Columns of `beside` that name the rows: a file that begins with the same columns is matched by them."""
+
+    def mended(self, values: NDArray[np.floating]) -> NDArray[np.floating]:
+        """Numbers of a file matched by `row_ids`, with what stands for missing ones in this format as NaN."""
+        return values
+
     @abstractmethod
     def reading(self, columns: NDArray[np.int64], workspace: Workspace) -> AbstractContextManager[Reader]:
         """Open the source to read the columns at these positions."""

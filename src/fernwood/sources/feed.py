@@ -83,6 +83,7 @@ class TextFeed:
         return start
 
     def close(self) -> None:
-        """Give the file back."""
+        """Give the file back, and the memory; closing twice is fine."""
+        self._buffer, self._filled = np.empty(0, np.uint8), 0
         self._stream.close()
         self._raw.close()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from fernwood.errors import SourceError, shown
 from fernwood.sources.table_form import TEXT_OPTIONS
-from fernwood.sources.text_format import is_text_name
+from fernwood.sources.text_format import COMPRESSED, is_text_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -55,8 +55,16 @@ class Format:
     options: frozenset[str] = frozenset()
 
 
-def _ends_with(*endings: str) -> Callable[[Path], bool]:
-    return lambda path: path.is_file() and path.suffix.lower() in endings
+def _ends_with(*endings: str, packed: bool = False) -> Callable[[Path], bool]:
+    """Files whose names end like this; `packed` ones also with the ending of a compression behind it."""
+
+    def recognises(path: Path) -> bool:
+        suffixes = [suffix.lower() for suffix in path.suffixes]
+        if packed and suffixes and suffixes[-1] in COMPRESSED:
+            suffixes.pop()
+        return path.is_file() and bool(suffixes) and suffixes[-1] in endings
+
+    return recognises
 
 
 def _open_npy(path: Path, _: TableForm) -> Source:
@@ -83,10 +91,40 @@ def _open_text(path: Path, form: TableForm) -> Source:
     return TextSource(path, form)
 
 
-def _open_folder(path: Path, _: TableForm) -> Source:
+def _open_plink(path: Path, form: TableForm) -> Source:
+    from fernwood.sources.plink import open_plink
+
+    return open_plink(path, form)
+
+
+def _is_cells(path: Path) -> bool:
+    from fernwood.sources.cell_folders import find_matrix
+
+    return find_matrix(path) is not None
+
+
+def _open_cells(path: Path, form: TableForm) -> Source:
+    from fernwood.sources.matrix_market import open_cells
+
+    return open_cells(path, form)
+
+
+def _open_matrix(path: Path, form: TableForm) -> Source:
+    from fernwood.sources.matrix_market import open_matrix
+
+    return open_matrix(path, form)
+
+
+def _open_svmlight(path: Path, form: TableForm) -> Source:
+    from fernwood.sources.svmlight import open_svmlight
+
+    return open_svmlight(path, form)
+
+
+def _open_folder(path: Path, form: TableForm) -> Source:
     from fernwood.sources.parquet import open_parquet_folder
 
-    return open_parquet_folder(path)
+    return open_parquet_folder(path, form.key)
 
 
 _OURS = (
@@ -96,8 +134,16 @@ _OURS = (
     Format("Parquet (.parquet)", _ends_with(".parquet", ".pq"), _open_parquet),
     Format("Arrow (.feather, .arrow)", _ends_with(".feather", ".arrow", ".ipc"), _open_ipc),
     Format("NumPy (.npy)", _ends_with(".npy"), _open_npy),
+    Format("PLINK (.bed with .bim and .fam)", _ends_with(".bed"), _open_plink),
+    Format("10x folders (matrix.mtx with barcodes and features)", _is_cells, _open_cells),
+    Format("MatrixMarket (.mtx, also .gz)", _ends_with(".mtx", packed=True), _open_matrix, frozenset({"transposed"})),
+    Format(
+        "SVMlight (.svm, .svmlight, .libsvm, also .gz)",
+        _ends_with(".svm", ".svmlight", ".libsvm", packed=True),
+        _open_svmlight,
+    ),
     # Any folder that nobody else knows: it says itself what it lacks.
-    Format("folders of Parquet files", lambda path: path.is_dir(), _open_folder),
+    Format("folders of Parquet files", lambda path: path.is_dir(), _open_folder, frozenset({"key"})),
 )
 
 

@@ -165,12 +165,15 @@ def _rules(run: pa.Array) -> list[tuple[pa.Array, str]]:
 
 
 def _hashes(names: Names) -> NDArray[np.int64]:
-    parts = [np.array([hash(name) for name in run.to_pylist()], np.int64) for _, run in names.runs()]
+    parts = [np.fromiter(map(hash, run.to_pylist()), np.int64, len(run)) for _, run in names.runs()]
     return np.concatenate(parts) if parts else np.empty(0, np.int64)
 
 
 def _twins(names: Names, hashes: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
     """Positions of equal names, every later one with the one before it, in order."""
+    ordered = np.sort(hashes)  # much faster than their order, which is needed only where some are alike
+    if (ordered[1:] != ordered[:-1]).all():
+        return
     order = np.argsort(hashes, kind="stable")
     alike = np.flatnonzero(hashes[order[1:]] == hashes[order[:-1]])
     for second, first in sorted(zip(order[alike + 1].tolist(), order[alike].tolist(), strict=True)):

@@ -13,7 +13,10 @@ import pyarrow.parquet as pq
 from fernwood.errors import SourceError, shown
 from fernwood.sources.arrow import arrow_band, first_line
 from fernwood.sources.base import Band, Reader, Source, Workspace
+from fernwood.sources.beside import RowTable
+from fernwood.sources.joining import KeyedPart, RowOrders
 from fernwood.sources.names import ListedNames
+from fernwood.sources.repeating import RepeatingReader, distinct
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,17 +28,20 @@ if TYPE_CHECKING:
 
     from fernwood.sources.names import Names
 
-    class _Part(Protocol):
+    class Part(Protocol):
         """A file of typed columns."""
 
         names: list[str]
         n_rows: int
 
-        def read(self, positions: list[int]) -> pa.Table: ...
+        def read(self, positions: list[int]) -> pa.Table:
+            """Columns at some positions."""
 
-        def text_bytes(self, positions: list[int]) -> int: ...
+        def text_bytes(self, positions: list[int]) -> int:
+            """The most that the words of one of these columns take."""
 
-        def close(self) -> None: ...
+        def close(self) -> None:
+            """Close the file."""
 
 
 _WORDS = re.compile(r"[0-9]+|[^0-9]+")
@@ -134,56 +140,81 @@ def _damaged(path: Path, what: str, error: Exception) -> SourceError:
 
 
 class ColumnarSource(Source):
-    """Files of typed columns: one, or several side by side or one below the other."""
+    """Files of typed columns: one, or several side by side (matched by a key, if there is one) or stacked."""
 
-    def __init__(self, paths: list[Path], part: type[_ParquetPart | _IpcPart], title: str) -> None:
+    def __init__(
+        self, paths: list[Path], part: type[_ParquetPart | _IpcPart], title: str, key: str | None = None
+    ) -> None:
         self.title = title
         self._paths = paths
         self._open = part
         self.n_bytes = sum(path.stat().st_size for path in paths)
+        self._orders: RowOrders | None = None
         self._by_columns = False
         with ExitStack() as stack:
             parts = self._opened(stack)
             names = parts[0].names
             if any(set(p.names) != set(names) for p in parts[1:]):
                 self._by_columns = True
+            if key is not None:
+                if len(parts) > 1 and not self._by_columns:
+                    raise SourceError(
+                        f"the parts of {title} have the same columns and are stacked, so there is nothing to join by "
+                        f"{shown(key)}; leave --key (key=) out"
+                    )
+                self._join_by(key, parts)
+                parts = self._opened(stack)
+                names = parts[0].names
+            if self._by_columns:
                 names = [name for p in parts for name in p.names]
                 self._check_side_by_side(parts)
         self.names = ListedNames(names)
 
-    def _opened(self, stack: ExitStack) -> list[_Part]:
-        parts: list[_Part] = []
-        for path in self._paths:
-            parts.append(self._open(path))
-            stack.callback(parts[-1].close)
+    def _join_by(self, key: str, parts: list[Part]) -> None:
+        self._orders = RowOrders(parts, self._paths, key)
+        self.beside = RowTable(pa.table({key: self._orders.keys}), f"the key of {self.title}")
+        self.row_ids = (key,)
+
+    def _opened(self, stack: ExitStack) -> list[Part]:
+        parts: list[Part] = []
+        for i, path in enumerate(self._paths):
+            part: Part = self._open(path)
+            stack.callback(part.close)
+            parts.append(part if self._orders is None else KeyedPart(part, self._orders.key, self._orders.orders[i]))
         return parts
 
-    def _check_side_by_side(self, parts: list[_Part]) -> None:
+    def _check_side_by_side(self, parts: list[Part]) -> None:
         seen: dict[str, Path] = {}
+        way = " (or have one more, that names the rows: --key, key=)" if self._orders is None else ""
         for part, path in zip(parts, self._paths, strict=True):
             for name in part.names:
                 if name in seen:
                     raise SourceError(
                         f"column {shown(name)} is in {shown(seen[name].name)} and in {shown(path.name)}, but the parts "
                         f"of {self.title} do not have the same columns; parts must agree on all columns or share none"
+                        f"{way}"
                     )
                 seen[name] = path
             if part.n_rows != parts[0].n_rows:
                 raise SourceError(
                     f"{shown(path.name)} has {part.n_rows} rows and {shown(self._paths[0].name)} has "
-                    f"{parts[0].n_rows}; parts that stand side by side must have the same rows"
+                    f"{parts[0].n_rows}; parts that stand side by side must have the same rows, in one order or "
+                    "matched by a column that names them (--key, key=)"
                 )
 
     @contextmanager
     def reading(self, columns: NDArray[np.int64], workspace: Workspace) -> Iterator[Reader]:  # noqa: ARG002
         """Open the files to read some columns."""
+        once, places = distinct(columns)
         with ExitStack() as stack:
             parts = self._opened(stack)
-            yield _ColumnarReader(parts, columns, self._by_columns, self.names)
+            reader = _ColumnarReader(parts, once, self._by_columns, self.names)
+            reader.keeps = 0 if self._orders is None else self._orders.nbytes
+            yield reader if len(once) == len(columns) else RepeatingReader(reader, places)
 
 
 class _ColumnarReader(Reader):
-    def __init__(self, parts: list[_Part], columns: NDArray[np.int64], by_columns: bool, names: Names) -> None:
+    def __init__(self, parts: list[Part], columns: NDArray[np.int64], by_columns: bool, names: Names) -> None:
         self._parts = parts
         self._columns = columns
         self._by_columns = by_columns
@@ -244,7 +275,7 @@ class _ColumnarReader(Reader):
             ) from error
 
 
-def part_positions(part: _Part, first: _Part, positions: NDArray[np.int64]) -> list[int]:
+def part_positions(part: Part, first: Part, positions: NDArray[np.int64]) -> list[int]:
     """Where a part has the columns that the first part has at these positions."""
     if part.names == first.names:
         return [int(i) for i in positions]
@@ -271,8 +302,8 @@ def open_ipc(path: Path) -> ColumnarSource:
     return ColumnarSource([path], _IpcPart, shown(path.name))
 
 
-def open_parquet_folder(path: Path) -> ColumnarSource:
-    """All Parquet files of a folder, in the order of their names, numbers in them by size."""
+def open_parquet_folder(path: Path, key: str | None = None) -> ColumnarSource:
+    """All Parquet files of a folder, in the order of their names, numbers in them by size; rows matched by a key."""
     below = [p for p in path.iterdir() if p.is_dir() and any(p.rglob("*.parquet"))]
     if below:
         raise SourceError(
@@ -288,4 +319,4 @@ def open_parquet_folder(path: Path) -> ColumnarSource:
         raise SourceError(
             f"the folder {shown(path.name)} holds no .parquet file; give a file, or a folder of Parquet parts"
         )
-    return ColumnarSource(parts, _ParquetPart, shown(path.name))
+    return ColumnarSource(parts, _ParquetPart, shown(path.name), key)

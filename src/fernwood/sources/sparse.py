@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy.sparse import csc_array, sparray
 
-__all__ = ["SparseSource"]
+__all__ = ["SparseSource", "sparse_band"]
 
 
 class SparseSource(Source):
@@ -54,7 +54,11 @@ class _SparseReader(Reader):
         return 2 * self.n_rows * int(self._matrix.dtype.itemsize)
 
     def band(self, start: int, stop: int) -> Band:
-        columns = self._matrix[:, as_slice(self._columns[start:stop])]
-        # The transpose of a matrix compressed by columns is compressed by rows, so rows come out contiguous.
-        values = np.ascontiguousarray(columns.T.toarray(), self._dtype)
-        return Band.of_numbers(values, Kind.BOOLEAN if self._matrix.dtype.kind == "b" else Kind.NUMBER)
+        return sparse_band(self._matrix[:, as_slice(self._columns[start:stop])], self._dtype)
+
+
+def sparse_band(columns: csc_array, dtype: np.dtype[np.floating]) -> Band:
+    """A band of columns that are compressed by columns."""
+    # The transpose of a matrix compressed by columns is compressed by rows, so rows come out contiguous.
+    values = np.ascontiguousarray(columns.T.toarray(), dtype)
+    return Band.of_numbers(values, Kind.BOOLEAN if columns.dtype.kind == "b" else Kind.NUMBER)

@@ -31,6 +31,7 @@ from fernwood.sources.base import Band, Progress, Reader, Source, Workspace
 from fernwood.sources.cells import CellReader, cell_texts
 from fernwood.sources.feed import PIECE_BYTES, TextFeed
 from fernwood.sources.names import ListedNames, Names, NumberedNames, match_names
+from fernwood.sources.repeating import RepeatingReader, distinct
 from fernwood.sources.scratch import ColumnBlocks, RowBlocks
 
 if TYPE_CHECKING:
@@ -170,6 +171,11 @@ class TextSource(Source):
     @contextmanager
     def reading(self, columns: NDArray[np.int64], workspace: Workspace) -> Iterator[Reader]:
         """Parse the file, keeping the wanted columns."""
+        once, found = distinct(columns)
+        if len(once) < len(columns):
+            with self.reading(once, workspace) as reader:
+                yield RepeatingReader(reader, found)
+            return
         as_text = match_names(self.names, self._form.categorical, "the categorical column")
         places = set(np.flatnonzero(np.isin(columns, as_text)).tolist())
         words = CellReader(
@@ -207,7 +213,8 @@ class TextSource(Source):
                     if parsed.rows:
                         blocks.append(values[: parsed.rows])
                     workspace.progress(Progress("reading", feed.position, self.n_bytes, "bytes"))
-                del values
+                del values, parsed
+                feed.close()
                 yield _TextReader(blocks, blocks.n_rows, words)
             finally:
                 blocks.close()
@@ -244,7 +251,8 @@ class TextSource(Source):
                             kept.append(place_of[first + lines])
                         first += parsed.rows
                     workspace.progress(Progress("reading", feed.position, self.n_bytes, "bytes"))
-                del values
+                del values, parsed
+                feed.close()
                 yield _FeatureReader(blocks, n_rows, words, np.concatenate(kept or [place_of[:0]]))
             finally:
                 blocks.close()

@@ -10,8 +10,9 @@ import pyarrow as pa
 
 from fernwood.errors import SourceError, shown
 from fernwood.sources.base import Band, Kind
+from fernwood.sources.levels import LevelBand
 from fernwood.store.grid import Grids, unpack_grids
-from fernwood.store.quantise import quantise, thresholds
+from fernwood.store.quantise import Quantised, quantise, thresholds
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -104,23 +105,38 @@ def code_band(band: Band, names: pa.Array, bins: int) -> CodedBand:
     bins
         Quantile bins of columns with more than 255 distinct values.
     """
+    if isinstance(band, LevelBand):
+        from fernwood.store.levels import level_checksums, quantised_levels  # compiled code, which numbers do without
+
+        quantised = quantised_levels(band)
+        return _coded(quantised, level_checksums(quantised.codes), band, names)
     _refuse_infinite(band.values, names)
     # Settled categories are their places in order, 0 to at most 253, all in use: the quantiser keeps them as they are.
     quantised = quantise(band.values, bins)
+    checksums = np.array([codes_checksum(column) for column in quantised.codes], np.uint64)
+    return _coded(quantised, checksums, band, names)
+
+
+def _coded(quantised: Quantised, checksums: NDArray[np.uint64], band: Band, names: pa.Array) -> CodedBand:
+    """Codes with the records that go with them."""
     grids = quantised.grids
-    labels = [band.labels.get(i) for i in range(len(names))]
+    list_of_labels = pa.large_list(pa.large_string())
+    labels = pa.nulls(len(names), list_of_labels)
+    if band.labels:
+        of_column = [band.labels.get(i) for i in range(len(names))]
+        labels = pa.array([None if of is None else of.to_pylist() for of in of_column], list_of_labels)
     records = pa.record_batch(
         [
             names,
-            pa.array([KIND_NAMES[kind] for kind in band.kinds], pa.string()),
+            pa.array(KIND_NAMES, pa.string()).take(pa.array(band.kinds)),
             pa.array(quantised.n_codes.astype(np.uint8)),
             pa.array(quantised.n_missing),
-            pa.array([codes_checksum(column) for column in quantised.codes], pa.uint64()),
+            pa.array(checksums),
             pa.array(quantised.exact),
             pa.array(grids.shift),
             pa.array(grids.origin),
             pa.LargeListArray.from_arrays(pa.array(grids.offsets), pa.array(grids.steps)),
-            pa.array([None if of is None else of.to_pylist() for of in labels], pa.large_list(pa.large_string())),
+            labels,
         ],
         schema=COLUMN_SCHEMA,
     )

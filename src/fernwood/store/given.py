@@ -12,6 +12,7 @@ from fernwood.errors import SourceError, TargetError, shown
 from fernwood.sources import as_array, is_there, open_source
 from fernwood.sources.names import as_position, match_names
 from fernwood.sources.text_format import is_text_name
+from fernwood.store.keyed import ColumnOfFile, keyed_band
 from fernwood.store.roles import Roles, Task, make_groups, make_target, make_weights
 
 if TYPE_CHECKING:
@@ -33,7 +34,8 @@ class GivenRoles:
     table
         The source; what it has beside its columns is looked through first.
     target, weights, groups
-        A column by name or position, a path to a file with one column, anything like an array, or None.
+        A column by name or position, a path to a file with one column or ``FILE:COLUMN``, anything like an array, or
+        None. A file that names the rows (`Source.row_ids`) is matched by their names, others by their order.
     task
         What the target asks for, where that was said.
     given
@@ -50,6 +52,7 @@ class GivenRoles:
         task: Task | None,
         given: Sequence[str | int] = (),
     ) -> None:
+        self._table = table
         self._names = table.names
         self._beside = table.beside
         self._task = task
@@ -97,7 +100,11 @@ class GivenRoles:
             text = os.fspath(given)
             position = self._names.find(text) if isinstance(given, str) else None
             if position is None and is_there(Path(text)) and Path(text).is_file():
-                self._outer[role] = (Path(text).stem, Path(text))
+                self._outer[role] = (Path(text).stem, ColumnOfFile(Path(text)))
+                return
+            path, colon, column = text.rpartition(":")
+            if position is None and colon and is_there(Path(path)) and Path(path).is_file():
+                self._outer[role] = (column, ColumnOfFile(Path(path), column))
                 return
             if position is None:
                 position = as_position(text, len(self._names))
@@ -141,7 +148,8 @@ class GivenRoles:
             bands[role], taken = self._read_beside(np.array([at]), reader.n_rows, workspace)
             names[role] = str(taken[0])
         for role, (name, given) in self._outer.items():
-            bands[role] = _outer_band(given, role, reader.n_rows, workspace)
+            keyed = keyed_band(given, self._table, role, workspace) if isinstance(given, ColumnOfFile) else None
+            bands[role] = keyed or _outer_band(given, role, reader.n_rows, workspace)
             names[role] = name
         return Roles(
             make_target(bands["target"], names["target"], self._task) if "target" in bands else None,
@@ -164,18 +172,28 @@ class GivenRoles:
 
 
 def _outer_band(given: Any, role: str, n_rows: int, workspace: Workspace) -> Band:
-    """A band of one column from a file with one column, an array, a series or a list."""
-    table = given if isinstance(given, Path) and given.suffix != ".npy" else _as_column(given)
-    source = open_source(table)
-    if len(source.names) != 1:
-        raise TargetError(f"{source.title}, given as the {role}, has {len(source.names)} columns; it must have one")
-    with source.reading(np.zeros(1, np.int64), workspace) as reader:
+    """A band of one column from a file, an array, a series or a list, in the order of the rows."""
+    path = given.path if isinstance(given, ColumnOfFile) else None
+    source = open_source(path if path is not None and path.suffix != ".npy" else _as_column(path or given))
+    column = given.column if isinstance(given, ColumnOfFile) else None
+    if column is not None:
+        place = source.names.find(column)
+        if place is None:
+            raise TargetError(f"{source.title} has no column {shown(column)}{source.names.nearest(column)}")
+    else:
+        place = 0
+        if len(source.names) != 1:
+            way = "" if path is None else f": say which one as {shown(path.name + ':' + source.names[-1])}"
+            raise TargetError(
+                f"{source.title}, given as the {role}, has {len(source.names)} columns; it must have one{way}"
+            )
+    with source.reading(np.array([place]), workspace) as reader:
         band = reader.band(0, 1)
     n_values = band.values.shape[1]
-    if n_values == n_rows - 1 and isinstance(given, Path) and is_text_name(given):
+    if n_values == n_rows - 1 and path is not None and is_text_name(path):
         raise TargetError(
             f"the {role} has {n_values} values and the table has {n_rows} rows; if line 1 of {source.title}, "
-            f"{shown(source.names[0])}, is a value and no name, put a name above it"
+            f"{shown(source.names[place])}, is a value and no name, put a name above it"
         )
     if n_values != n_rows:
         raise TargetError(f"the {role} has {n_values} values and the table has {n_rows} rows; they must agree")

@@ -90,11 +90,13 @@ def ingest(
     ----------
     source
         A path (CSV and other delimited text, also compressed; Parquet, one file or a folder of parts; Arrow IPC or
-        Feather; ``.npy``), a NumPy array, a SciPy sparse matrix, or a data frame.
+        Feather; ``.npy``; PLINK ``.bed``; a 10x folder or ``.mtx``; SVMlight), a NumPy array, a SciPy sparse matrix, or
+        a data frame.
     out
         The store directory to make, by custom ``NAME.fern``; None keeps the store in memory.
     target
-        What the columns are to explain: a column by name or position, a path to a file with one column, or an array.
+        What the columns are to explain: a column by name or position, a path to a file with one column or
+        ``FILE:COLUMN``, or an array. A file that names rows as the table does (PLINK, 10x) is matched by their names.
     task : {"classification", "regression"}, optional
         What the target asks for. By default text, booleans and up to 20 different whole numbers (at most half as many
         as rows) ask for classification, everything else for regression.

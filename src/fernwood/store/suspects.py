@@ -8,6 +8,7 @@ import numpy as np
 
 from fernwood.errors import shown
 from fernwood.sources.base import Kind
+from fernwood.sources.levels import LevelBand
 from fernwood.store.quantise import quantise
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ __all__ = ["Suspects"]
 
 _FEWEST_ROWS = 8  # a handful of rows is numbered by accident
 _NAMED = 5
+_LOOKED_AT = 64  # rows that tell most columns from the target
 
 
 class Suspects:
@@ -44,7 +46,8 @@ class Suspects:
         """Look at some columns."""
         names = coded.records.column("name")
         self._n_equal += self._look_for_target(coded, names)
-        if band.values.shape[1] >= _FEWEST_ROWS:
+        # A handful of levels cannot number more rows than that.
+        if not isinstance(band, LevelBand) and band.values.shape[1] >= _FEWEST_ROWS:
             with np.errstate(over="ignore"):  # what is too far apart for a number is no step of a counter either
                 steps = band.values[:, 1] - band.values[:, 0]
                 last = band.values[:, -1] - band.values[:, 0]
@@ -62,7 +65,10 @@ class Suspects:
         n_codes = int(target.max()) + 1
         same_count = coded.records.column("codes").to_numpy() == n_codes
         complete = coded.records.column("missing").to_numpy() == 0
-        for i in np.flatnonzero(same_count & complete).tolist():
+        likely = np.flatnonzero(same_count & complete)
+        if self._one_to_one:
+            likely = likely[self._may_tell(coded.codes[likely, :_LOOKED_AT])]
+        for i in likely.tolist():
             codes = coded.codes[i]
             if self._one_to_one:
                 # Equal up to the names of the classes: every code meets one class.
@@ -75,6 +81,13 @@ class Suspects:
                 found += 1
                 _remember(self._equal, names, i)
         return found
+
+    def _may_tell(self, codes: NDArray[np.uint8]) -> NDArray[np.bool_]:
+        """Whether in the first rows of every column the rows of one class have one code."""
+        assert self._target_codes is not None  # noqa: S101  (asked of a target only)
+        target = self._target_codes[: codes.shape[1]]
+        _, first, place = np.unique(target, return_index=True, return_inverse=True)
+        return np.asarray((codes == codes[:, first[place]]).all(axis=1))
 
     def notes(self) -> list[str]:
         """One sentence for each kind of suspect."""

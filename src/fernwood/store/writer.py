@@ -56,7 +56,7 @@ class StoreWriter(ABC):
             if name == "steps":
                 data = field.flatten().to_numpy().tobytes()
             elif name == "labels" or not pa.types.is_primitive(field.type):
-                data = repr(field.to_pylist()).strip("[]").encode() + b", "
+                data = _spelled(field)
             else:
                 data = field.to_numpy(zero_copy_only=False).tobytes()
             self._content[name].update(data)
@@ -201,6 +201,15 @@ class DiskWriter(StoreWriter):
             self._columns.close()
         for file in (*self._shards, self._columns_file):
             file.discard()
+
+
+def _spelled(field: pa.Array) -> bytes:
+    """The entries as Python writes them, each with a comma behind it."""
+    if field.null_count == len(field):
+        return b"None, " * len(field)
+    if pa.types.is_string(field.type) and field.equals(pa.repeat(field[0], len(field))):  # kinds: mostly one
+        return f"{field[0].as_py()!r}, ".encode() * len(field)
+    return repr(field.to_pylist()).strip("[]").encode() + b", "
 
 
 def _npy_header(n_columns: int, n_rows: int) -> bytes:
