@@ -9,7 +9,7 @@ r1 [a b c d e]  -> 3 rows at     block 1: a a a | b b b | c c c …       c: blo
 from __future__ import annotations
 
 import secrets
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -20,21 +20,25 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["ColumnBlocks", "RowBlocks"]
+__all__ = ["ColumnBlocks", "RowBlocks", "Scratch", "turned"]
 
 
-class _Scratch:
-    """Arrays of one type put away one after the other: in memory up to a limit, then all of them in a file."""
+_Type = TypeVar("_Type", bound=np.generic)
+
+
+class Scratch:
+    """Arrays put away one after the other: in memory up to a limit, then all of them in a file."""
 
     def __init__(self, directory: Path, limit: int) -> None:
         self._directory = directory
         self._limit = limit
         self._file: FileWriter | None = None
-        self._blocks: list[NDArray[np.floating]] = []
+        self._blocks: list[NDArray[np.generic]] = []
         self._offsets: list[int] = []
         self.held = 0
 
-    def append(self, block: NDArray[np.floating]) -> None:
+    def append(self, block: NDArray[np.generic]) -> None:
+        """Take an array; it is kept as it is, so it must not change later."""
         if self._file is None and self.held + block.nbytes > self._limit:
             self._file = FileWriter(self._directory / f"scratch-{secrets.token_hex(4)}.bin", sync=False)
             for kept in self._blocks:
@@ -47,7 +51,7 @@ class _Scratch:
         else:
             self._put(block)
 
-    def _put(self, block: NDArray[np.floating]) -> None:
+    def _put(self, block: NDArray[np.generic]) -> None:
         if self._file is not None:
             self._offsets.append(self._file.tell())
             self._file.write(block)
@@ -59,7 +63,16 @@ class _Scratch:
         else:
             self._file.read_into(out.data.cast("B"), self._offsets[i] + start * out.itemsize)
 
+    def part(self, i: int, start: int, size: int, dtype: np.dtype[_Type]) -> NDArray[_Type]:
+        """Elements of array i, of one dimension and this type, from `start` on; not to be changed."""
+        if self._file is None:
+            return self._blocks[i][start : start + size].view(dtype)
+        out = np.empty(size, dtype)
+        self._file.read_into(out.data.cast("B"), self._offsets[i] + start * out.itemsize)
+        return out
+
     def close(self) -> None:
+        """Forget everything, the file too."""
         self._blocks.clear()
         if self._file is not None:
             self._file.close()
@@ -73,7 +86,7 @@ class RowBlocks:
         self.n_rows = 0
         self._dtype = dtype
         self._heights: list[int] = []
-        self._scratch = _Scratch(directory, limit)
+        self._scratch = Scratch(directory, limit)
 
     @property
     def held(self) -> int:
@@ -109,7 +122,7 @@ class ColumnBlocks:
         self.n_columns = 0
         self._n_rows = n_rows
         self._firsts: list[int] = []
-        self._scratch = _Scratch(directory, limit)
+        self._scratch = Scratch(directory, limit)
 
     @property
     def held(self) -> int:

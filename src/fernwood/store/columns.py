@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 import pyarrow as pa
 
 from fernwood.errors import SourceError, shown
-from fernwood.sources.base import Band, Kind
+from fernwood.sources.base import Band, Kind, SparseBand
 from fernwood.store.grid import Grids, unpack_grids
 from fernwood.store.quantise import quantise, thresholds
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from fernwood.store.quantise import Quantised
 
 __all__ = [
     "COLUMN_SCHEMA",
@@ -32,6 +34,8 @@ __all__ = [
 
 MAX_CATEGORIES = 254
 """The most categories a column may have."""
+
+_AnyBand = TypeVar("_AnyBand", Band, SparseBand)
 
 ManyCategories = Literal["error", "drop", "frequency"]
 """What to do with a text column of more categories: refuse it, leave it out, or order its categories by frequency."""
@@ -92,7 +96,7 @@ def kinds_of(names: pa.ChunkedArray) -> NDArray[np.uint8]:
     return np.asarray(numbers[coded.indices.to_numpy()])
 
 
-def code_band(band: Band, names: pa.Array, bins: int) -> CodedBand:
+def code_band(band: Band | SparseBand, names: pa.Array, bins: int) -> CodedBand:
     """Turn source values into codes.
 
     Parameters
@@ -104,9 +108,9 @@ def code_band(band: Band, names: pa.Array, bins: int) -> CodedBand:
     bins
         Quantile bins of columns with more than 255 distinct values.
     """
-    _refuse_infinite(band.values, names)
+    _refuse_infinite(band, names)
     # Settled categories are their places in order, 0 to at most 253, all in use: the quantiser keeps them as they are.
-    quantised = quantise(band.values, bins)
+    quantised = quantise(band.values, bins) if isinstance(band, Band) else _quantise_sparse(band, bins)
     grids = quantised.grids
     labels = [band.labels.get(i) for i in range(len(names))]
     records = pa.record_batch(
@@ -127,7 +131,9 @@ def code_band(band: Band, names: pa.Array, bins: int) -> CodedBand:
     return CodedBand(quantised.codes, records)
 
 
-def settle_categories(band: Band, names: pa.Array, policy: ManyCategories) -> tuple[Band, pa.Array]:
+def settle_categories(
+    band: _AnyBand, names: pa.Array, policy: ManyCategories
+) -> tuple[_AnyBand, pa.Array]:
     """Number the categories of every text column by the order of their labels; deal with columns of too many.
 
     Returns
@@ -135,7 +141,7 @@ def settle_categories(band: Band, names: pa.Array, policy: ManyCategories) -> tu
     Band, Arrow array
         The band with the labels in use, in order, and values that are places among them; and the names that remain.
     """
-    if not band.labels:
+    if isinstance(band, SparseBand) or not band.labels:
         return band, names
     values, kinds = band.values, band.kinds.copy()
     settled: dict[int, pa.Array] = {}
@@ -194,11 +200,24 @@ def record_scale(record: dict[str, Any]) -> Scale:
     return Scale(kind, grid, [])
 
 
-def _refuse_infinite(values: NDArray[np.floating], names: pa.Array) -> None:
-    infinite = np.isinf(values)
-    if infinite.any():
-        column, row = np.argwhere(infinite)[0]
-        raise SourceError(
-            f"column {shown(names[int(column)])} has {values[column, row]} in row {row}; infinite values have no place "
-            "among bins: make it missing, or leave the column out with --drop (drop=)"
-        )
+def _quantise_sparse(band: SparseBand, bins: int) -> Quantised:
+    from fernwood.store.sparse import quantise_sparse  # loads compiled code, which dense tables do without
+
+    return quantise_sparse(band, bins)
+
+
+def _refuse_infinite(band: Band | SparseBand, names: pa.Array) -> None:
+    infinite = np.isinf(band.values if isinstance(band, Band) else band.stored)
+    if not infinite.any():
+        return
+    if isinstance(band, Band):
+        column, row = np.argwhere(infinite)[0].tolist()
+        value = band.values[column, row]
+    else:
+        place = int(infinite.argmax())
+        column, row = int(np.searchsorted(band.starts, place, side="right")) - 1, int(band.rows[place])
+        value = band.stored[place]
+    raise SourceError(
+        f"column {shown(names[column])} has {value} in row {row}; infinite values have no place "
+        "among bins: make it missing, or leave the column out with --drop (drop=)"
+    )

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fernwood.sources.base import ProgressCallback, Reader, Source
+    from fernwood.sources.base import Band, ProgressCallback, Reader, Source, SparseBand
     from fernwood.store.base import Store
 
 __all__ = ["ingest"]
@@ -54,6 +54,8 @@ _SPARE_BYTES = 8 * 10**6
 """For what is not counted: interpreter objects, Arrow's odds and ends."""
 _RECORD_BYTES = 8 * MAX_CODES + 160
 """The longest record of a column: its grid, and the rest."""
+_STORED_BYTES = 32
+"""What a value of a sparse band takes: its row and itself, twice, as it is read and as it is."""
 
 
 def ingest(
@@ -241,32 +243,57 @@ class _Job:
     ) -> list[str]:
         """Move the candidates, which the reader has behind the roles, and covariates into the store; the notes."""
         suspects = Suspects(roles.target, bins)
-        width = self._band_width(reader, len(wanted), kept)
         first = len(plan.positions)
-        for start in range(0, len(wanted), width):
+        for start, stop in self._bands(reader, first, len(wanted), kept):
             self._progress(Progress("storing", start, len(wanted), "columns"))
-            positions = wanted[start : start + width]
-            band = reader.band(first + start, first + start + len(positions))
-            band, names = settle_categories(band, self._table.names.take(positions), self._many_categories)
-            coded = code_band(band, names, bins)
-            suspects.look(band, coded)
-            append(coded)
+            positions = wanted[start:stop]
+            self._store(append, suspects, _band(reader, first + start, first + stop), positions, bins)
         if plan.n_covariates:
             workspace = Workspace(self._budget - kept, Path(), self._progress)  # some columns: no scratch is needed
             append(code_band(*settle_categories(*plan.covariates(reader.n_rows, workspace), "error"), bins))
         self._progress(Progress("storing", len(wanted), len(wanted), "columns"))
         return suspects.notes()
 
-    def _band_width(self, reader: Reader, n_columns: int, kept: int) -> int:
-        """How many columns a band has: as many as fit beside coding, what the reader holds and what is kept."""
+    def _store(
+        self,
+        append: Callable[[Any], None],
+        suspects: Suspects,
+        band: Band | SparseBand,
+        positions: NDArray[np.int64],
+        bins: int,
+    ) -> None:
+        band, names = settle_categories(band, self._table.names.take(positions), self._many_categories)
+        coded = code_band(band, names, bins)
+        suspects.look(band, coded)
+        append(coded)
+
+    def _bands(self, reader: Reader, first: int, n_columns: int, kept: int) -> Iterator[tuple[int, int]]:
+        """Where bands of candidates begin and end: as large as fit beside coding, what is held and what is kept.
+
+        The reader has the candidates from `first` on.
+        """
         coding = _coding_bytes(reader.n_rows, n_columns) + kept
-        a_column = reader.n_rows * (8 + 1 + 1) + reader.overhead() + 3 * _RECORD_BYTES
+        stored = reader.stored()
         room = min(self._budget - coding - reader.keeps - reader.caches, _BAND_BYTES)
-        if room < a_column:
-            least = coding + reader.keeps + a_column
+        if stored is None:
+            widest = a_column = reader.n_rows * (8 + 1 + 1) + reader.overhead() + 3 * _RECORD_BYTES
+        else:
+            sizes = reader.n_rows * 2 + 3 * _RECORD_BYTES + _STORED_BYTES * stored[first:]
+            widest, ends = int(sizes.max()), np.cumsum(sizes)
+        if room < widest:
+            least = coding + reader.keeps + widest
             # A reader caches up to half of its workspace: of a larger budget, half of what is more.
             raise self._too_small(2 * least - _coding_bytes(0, n_columns) if reader.caches else least)
-        return int(room // a_column)
+        start = 0
+        while start < n_columns:
+            if stored is None:
+                stop = start + int(room // a_column)
+            else:
+                before = int(ends[start - 1]) if start else 0
+                stop = int(np.searchsorted(ends, before + room, side="right"))
+            stop = min(stop, n_columns)
+            yield start, stop
+            start = stop
 
     def _too_small(self, least: int) -> BudgetError:
         return BudgetError(
@@ -278,6 +305,10 @@ class _Job:
     def _refuse_nothing(self, n_columns: int) -> None:
         if n_columns == 0:
             raise SourceError(f"no column of {self._table.title} is left beside the target; keep at least one")
+
+
+def _band(reader: Reader, start: int, stop: int) -> Band | SparseBand:
+    return reader.band(start, stop) if reader.stored() is None else reader.sparse_band(start, stop)
 
 
 def _coding_bytes(n_rows: int, n_columns: int) -> int:
