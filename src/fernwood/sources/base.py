@@ -126,6 +126,9 @@ class Reader(ABC):
     caches: int = 0
     """Bytes that stay in memory between bands because the budget allows it: up to half of the workspace."""
 
+    would_cache: int = 0
+    """Bytes that would stay in memory if the budget were larger."""
+
     @abstractmethod
     def overhead(self) -> int:
         """Bytes that reading a band takes for every column in it, beside the band itself."""

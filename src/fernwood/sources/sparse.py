@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from fernwood.errors import BudgetError, SourceError
 from fernwood.sources.arrays import float_type
-from fernwood.sources.base import Kind, Reader, Source, Workspace
+from fernwood.sources.base import Reader, Source, Workspace
 from fernwood.sources.names import NumberedNames
 from fernwood.sources.sparse_columns import SparseReader, StoredColumns, TurnedRows, get_ready, row_starts
 
@@ -32,7 +32,7 @@ class SparseSource(Source):
         self.title = title
         if len(matrix.shape) != 2:
             raise SourceError(f"{self.title} has shape {matrix.shape}; a table has two dimensions: rows × columns")
-        self._type = float_type(matrix.dtype, self.title)
+        float_type(matrix.dtype, self.title)
         self._matrix = matrix
         self.names = NumberedNames(matrix.shape[1])
         self.n_bytes = matrix.nnz * (matrix.dtype.itemsize + 4)
@@ -41,12 +41,12 @@ class SparseSource(Source):
     @contextmanager
     def reading(self, columns: NDArray[np.int64], workspace: Workspace) -> Iterator[Reader]:
         """Open the matrix to read some columns."""
-        matrix, kind = self._matrix, Kind.BOOLEAN if self._matrix.dtype.kind == "b" else Kind.NUMBER
+        matrix = self._matrix
         if matrix.format == "csr":
             turned = TurnedRows(matrix.shape[1], columns, matrix.dtype, workspace, self.title)
             try:
                 turned.fill(_starts(matrix, 0, self.title), matrix.indices[: matrix.nnz], matrix.data[: matrix.nnz])
-                yield SparseReader(turned, matrix.shape[0], self._type, kind, turned.keeps, turned.held)
+                yield SparseReader(turned, matrix.shape[0], matrix.dtype, self.title)
             finally:
                 turned.close()
             return
@@ -57,7 +57,7 @@ class SparseSource(Source):
         stored = StoredColumns(
             _starts(by_columns, 1, self.title), by_columns.indices, by_columns.data, columns, matrix.shape[0], self.title
         )
-        yield SparseReader(stored, matrix.shape[0], self._type, kind, converted // 2)
+        yield SparseReader(stored, matrix.shape[0], matrix.dtype, self.title, converted // 2)
 
 
 def _starts(matrix: csc_array | csr_array, axis: int, title: str) -> NDArray[np.int64]:

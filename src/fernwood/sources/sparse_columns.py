@@ -19,6 +19,7 @@ from fernwood.errors import SourceError
 from fernwood.kernels.families import load_families
 from fernwood.kernels.ready import ensure_compiled
 from fernwood.kernels.sparse_coding import append_block, turn_rows
+from fernwood.sources.arrays import float_type
 from fernwood.sources.base import Band, Kind, Progress, Reader, SparseBand
 from fernwood.sources.scratch import Scratch
 
@@ -114,6 +115,7 @@ class TurnedRows:
         self._workspace = workspace
         self._scratch = Scratch(workspace.scratch, workspace.memory // 2)
         self._n_blocks = 0
+        self.size = 0
         self.counts = np.zeros(len(wanted), np.int64)
 
     @property
@@ -150,6 +152,7 @@ class TurnedRows:
         self._scratch.append(rows if n == len(rows) else rows[:n].copy())
         self._scratch.append(sorted_values if n == len(rows) else sorted_values[:n].copy())
         self._n_blocks += 1
+        self.size += offsets.nbytes + n * (4 + self._bits.itemsize)
         self.counts += np.diff(offsets)
 
     def read(self, start: int, stop: int) -> Columns:
@@ -180,14 +183,17 @@ class SparseReader(Reader):
     """Bands of sparse columns; values that are stored more than once in a cell are summed, as SciPy does."""
 
     def __init__(
-        self, columns: _Stored, n_rows: int, dtype: np.dtype[np.floating], kind: Kind, keeps: int = 0, caches: int = 0
+        self, columns: _Stored, n_rows: int, dtype: np.dtype[np.generic], title: str, keeps: int = 0
     ) -> None:
         self._columns = columns
-        self._dtype = dtype
-        self._kind = kind
+        self._dtype = float_type(dtype, title)
+        self._kind = Kind.BOOLEAN if dtype.kind == "b" else Kind.NUMBER
         self.n_rows = n_rows
         self.keeps = keeps
-        self.caches = caches
+        if isinstance(columns, TurnedRows):
+            self.keeps += columns.keeps
+            self.caches = columns.held
+            self.would_cache = columns.size
 
     def overhead(self) -> int:
         return 3 * self.n_rows * 8

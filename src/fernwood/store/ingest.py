@@ -268,32 +268,37 @@ class _Job:
         append(coded)
 
     def _bands(self, reader: Reader, first: int, n_columns: int, kept: int) -> Iterator[tuple[int, int]]:
-        """Where bands of candidates begin and end: as large as fit beside coding, what is held and what is kept.
-
-        The reader has the candidates from `first` on.
-        """
-        coding = _coding_bytes(reader.n_rows, n_columns) + kept
+        """Where bands of the candidates, which the reader has from `first` on, begin and end."""
         stored = reader.stored()
-        room = min(self._budget - coding - reader.keeps - reader.caches, _BAND_BYTES)
         if stored is None:
-            widest = a_column = reader.n_rows * (8 + 1 + 1) + reader.overhead() + 3 * _RECORD_BYTES
-        else:
-            sizes = reader.n_rows * 2 + 3 * _RECORD_BYTES + _STORED_BYTES * stored[first:]
-            widest, ends = int(sizes.max()), np.cumsum(sizes)
-        if room < widest:
-            least = coding + reader.keeps + widest
-            # A reader caches up to half of its workspace: of a larger budget, half of what is more.
-            raise self._too_small(2 * least - _coding_bytes(0, n_columns) if reader.caches else least)
+            width = self._band_width(reader, n_columns, kept)
+            yield from ((start, min(start + width, n_columns)) for start in range(0, n_columns, width))
+            return
+        sizes = reader.n_rows * (1 + 1) + 3 * _RECORD_BYTES + _STORED_BYTES * stored[first:]
+        room = self._room(reader, n_columns, kept, int(sizes.max()))
+        ends = np.cumsum(sizes)
         start = 0
         while start < n_columns:
-            if stored is None:
-                stop = start + int(room // a_column)
-            else:
-                before = int(ends[start - 1]) if start else 0
-                stop = int(np.searchsorted(ends, before + room, side="right"))
-            stop = min(stop, n_columns)
+            before = int(ends[start - 1]) if start else 0
+            stop = int(np.searchsorted(ends, before + room, side="right"))
             yield start, stop
             start = stop
+
+    def _band_width(self, reader: Reader, n_columns: int, kept: int) -> int:
+        """How many columns a dense band has."""
+        a_column = reader.n_rows * (8 + 1 + 1) + reader.overhead() + 3 * _RECORD_BYTES
+        return self._room(reader, n_columns, kept, a_column) // a_column
+
+    def _room(self, reader: Reader, n_columns: int, kept: int, a_column: int) -> int:
+        """Bytes for a band: what fits beside coding, what the reader holds and what is kept; at least a column."""
+        coding = _coding_bytes(reader.n_rows, n_columns) + kept
+        room = min(self._budget - coding - reader.keeps - reader.caches, _BAND_BYTES)
+        if room < a_column:
+            least = coding + reader.keeps + a_column
+            # A reader caches up to half of its workspace: of a larger budget, half of what is more.
+            half = least - _coding_bytes(0, n_columns)
+            raise self._too_small(least + (half if reader.caches else min(half, reader.would_cache)))
+        return room
 
     def _too_small(self, least: int) -> BudgetError:
         return BudgetError(

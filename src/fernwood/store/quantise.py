@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = [
-    "CELLS_AT_A_TIME",
     "MAX_CODES",
     "MISSING",
     "Block",
@@ -48,7 +47,7 @@ MAX_CODES = 255
 
 _ROWS_A_BIN = 24
 _FEWEST_BINS = 24
-CELLS_AT_A_TIME = 2**17  # a megabyte of sort keys: stays in a core's cache
+_CELLS_AT_A_TIME = 2**17  # a megabyte of sort keys: stays in a core's cache
 _LAST_KEY = int(to_keys(np.array([np.finfo(np.float64).max]))[0])
 _COARSEST_SHIFT = 42  # ten bits after the leading one: the bounds of a column are within 0.1 % of its extremes
 
@@ -97,11 +96,11 @@ def quantise(values: NDArray[np.floating], bins: int) -> Quantised:
 
     Notes
     -----
-    Peak memory: the codes, and some 30 bytes a cell of `CELLS_AT_A_TIME` cells or of one column, whichever is more.
+    Peak memory: the codes, and some 30 bytes a cell of `_CELLS_AT_A_TIME` cells or of one column, whichever is more.
     """
     n_columns, n_rows = values.shape
     codes = np.empty((n_columns, n_rows), np.uint8)
-    step = max(1, CELLS_AT_A_TIME // max(n_rows, 1))
+    step = max(1, _CELLS_AT_A_TIME // max(n_rows, 1))
     parts = [_quantise_block(values[i : i + step], bins, codes[i : i + step]) for i in range(0, n_columns, step)]
     return join_blocks(codes, parts)
 

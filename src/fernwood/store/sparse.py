@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fernwood.kernels.sparse_coding import code_columns, pack_pairs, unpack_pairs
-from fernwood.store.quantise import CELLS_AT_A_TIME, MAX_CODES, Block, Cuts, Quantised, join_blocks, pack_cuts
+from fernwood.store.quantise import MAX_CODES, Block, Cuts, Quantised, join_blocks, pack_cuts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["quantise_sparse"]
 
+_VALUES_AT_A_TIME = 2**17  # as the dense quantiser
 _COLUMNS_AT_A_TIME = 512  # room for the cuts of so many: three megabytes
 
 
@@ -39,7 +40,7 @@ def quantise_sparse(band: SparseBand, bins: int) -> Quantised:
     parts = []
     first = 0
     while first < n_columns:
-        fits = int(np.searchsorted(band.starts, band.starts[first] + CELLS_AT_A_TIME, side="right")) - 1
+        fits = int(np.searchsorted(band.starts, band.starts[first] + _VALUES_AT_A_TIME, side="right")) - 1
         stop = min(max(fits, first + 1), first + _COLUMNS_AT_A_TIME, n_columns)
         parts.append(_quantise_block(band, first, stop, bins, codes[first:stop]))
         first = stop
