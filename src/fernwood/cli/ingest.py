@@ -24,7 +24,10 @@ _TASKS = Literal["classification", "regression"]
 
 @app.command("ingest")
 def ingest_command(
-    table: Annotated[Path, typer.Argument(help="CSV, TSV (also .gz, .zst), Parquet (file or folder), Feather, .npy.")],
+    table: Annotated[
+        Path,
+        typer.Argument(help="CSV, TSV (also .gz, .zst), Parquet (file or folder), Feather, .npy, AnnData, HDF5, Zarr."),
+    ],
     target: Annotated[str, typer.Option(help="The target: a column's name or position, or a file with one column.")],
     out: Annotated[Path, typer.Option(help="The store to make, NAME.fern.")],
     memory: Annotated[str, typer.Option(help="The most memory the process may take, such as 512MB.")] = "",
@@ -45,6 +48,9 @@ def ingest_command(
     layer: Annotated[str, typer.Option(help="AnnData: the layer to read instead of X.")] = "",
     dataset: Annotated[str, typer.Option(help="HDF5, Zarr: the path of the data set in the file.")] = "",
     key: Annotated[str, typer.Option(help="Parquet folder split by columns: the column that rows match by.")] = "",
+    empty_chunks: Annotated[
+        bool, typer.Option("--empty-chunks", help="Zarr: chunks that are not there hold the fill value.")
+    ] = False,
     many_categories: Annotated[_MANY_CATEGORIES, typer.Option(help="Text columns of over 254 categories.")] = "error",
     bins: Annotated[int | None, typer.Option(help="Quantile bins, 8 to 255; by default one for 24 rows.")] = None,
     clean_names: Annotated[
@@ -80,6 +86,7 @@ def ingest_command(
         "layer": layer or None,
         "dataset": dataset or None,
         "key": key or None,
+        "empty_chunks": empty_chunks,
     }
     if missing is not None:
         form["missing"] = tuple(missing)

@@ -9,7 +9,7 @@ r1 [a b c d e]  -> 3 rows at     block 1: a a a | b b b | c c c …       c: blo
 from __future__ import annotations
 
 import secrets
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -80,12 +80,12 @@ class Scratch:
 
 
 class RowBlocks:
-    """Blocks of rows in, columns out."""
+    """Blocks of rows in, whole ones or pieces of them; columns out."""
 
     def __init__(self, dtype: np.dtype[np.floating], directory: Path, limit: int) -> None:
         self.n_rows = 0
         self._dtype = dtype
-        self._heights: list[int] = []
+        self._tiles: list[_Tile] = []
         self._scratch = Scratch(directory, limit)
 
     @property
@@ -95,24 +95,37 @@ class RowBlocks:
 
     def append(self, rows: NDArray[np.generic]) -> None:
         """Take a block of whole rows, shape (rows, columns)."""
-        self._scratch.append(turned(rows, self._dtype))
-        self._heights.append(len(rows))
-        self.n_rows += len(rows)
+        self.put(rows, self.n_rows, 0)
+
+    def put(self, tile: NDArray[np.generic], row: int, column: int) -> None:
+        """Take a piece of some rows, shape (rows, columns), that begins at a row and a column."""
+        self._scratch.append(turned(tile, self._dtype))
+        self._tiles.append(_Tile(row, column, *tile.shape))
+        self.n_rows = max(self.n_rows, row + len(tile))
 
     def columns(self, start: int, stop: int) -> NDArray[np.floating]:
         """The columns from `start` to before `stop`, shape (columns, rows)."""
         out = np.empty((stop - start, self.n_rows), self._dtype)
-        row = 0
-        for i, height in enumerate(self._heights):
-            part = np.empty((stop - start, height), self._dtype)
-            self._scratch.read(i, start * height, part)
-            out[:, row : row + height] = part
-            row += height
+        for i, tile in enumerate(self._tiles):
+            first, last = max(start, tile.column), min(stop, tile.column + tile.width)
+            if first < last:
+                part = np.empty((last - first, tile.height), self._dtype)
+                self._scratch.read(i, (first - tile.column) * tile.height, part)
+                out[first - start : last - start, tile.row : tile.row + tile.height] = part
         return out
 
     def close(self) -> None:
         """Forget everything, the scratch file too."""
         self._scratch.close()
+
+
+class _Tile(NamedTuple):
+    """Where a piece of a table lies in it."""
+
+    row: int
+    column: int
+    height: int
+    width: int
 
 
 class ColumnBlocks:

@@ -55,7 +55,12 @@ class SparseSource(Source):
             raise BudgetError(f"{self.title} does not fit the memory given once more", converted)
         by_columns = matrix.tocsc()
         stored = StoredColumns(
-            _starts(by_columns, 1, self.title), by_columns.indices, by_columns.data, columns, matrix.shape[0], self.title
+            _starts(by_columns, 1, self.title),
+            by_columns.indices,
+            by_columns.data,
+            columns,
+            matrix.shape[0],
+            self.title,
         )
         yield SparseReader(stored, matrix.shape[0], matrix.dtype, self.title, converted // 2)
 

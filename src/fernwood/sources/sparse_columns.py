@@ -19,7 +19,7 @@ from fernwood.errors import SourceError
 from fernwood.kernels.families import load_families
 from fernwood.kernels.ready import ensure_compiled
 from fernwood.kernels.sparse_coding import append_block, turn_rows
-from fernwood.sources.arrays import float_type
+from fernwood.sources.arrays import float_type, runs_of
 from fernwood.sources.base import Band, Kind, Progress, Reader, SparseBand
 from fernwood.sources.scratch import Scratch
 
@@ -67,7 +67,13 @@ class StoredColumns:
     """Columns of a table that is stored by columns."""
 
     def __init__(
-        self, starts: NDArray[np.int64], rows: Vector, values: Vector, wanted: NDArray[np.int64], n_rows: int, title: str
+        self,
+        starts: NDArray[np.int64],
+        rows: Vector,
+        values: Vector,
+        wanted: NDArray[np.int64],
+        n_rows: int,
+        title: str,
     ) -> None:
         self._starts = starts
         self._rows = rows
@@ -81,7 +87,7 @@ class StoredColumns:
         """The wanted columns from `start` to before `stop`."""
         wanted = self._wanted[start:stop]
         rows, values = [], []
-        for run in np.split(wanted, np.flatnonzero(np.diff(wanted) != 1) + 1):
+        for run in runs_of(wanted):
             part = slice(int(self._starts[run[0]]), int(self._starts[run[-1] + 1]))
             rows.append(_small(self._rows[part], self._n_rows, "row", self._title))
             values.append(self._values[part])
@@ -136,7 +142,9 @@ class TurnedRows:
         for first in range(0, len(values), most):
             self._workspace.progress(Progress("turning rows", first, len(values), "values"))
             part = slice(first, min(first + most, len(values)))
-            self._append(starts, part.start, _small(indices[part], self._n_columns, "column", self._title), values[part])
+            self._append(
+                starts, part.start, _small(indices[part], self._n_columns, "column", self._title), values[part]
+            )
 
     def _append(
         self, starts: NDArray[np.int64], first: int, indices: NDArray[np.int32], values: NDArray[np.generic]
@@ -168,7 +176,9 @@ class TurnedRows:
             append_block(*self._block(block, start, stop), at, rows, values)
         return Columns(starts, rows, values.view(self._dtype))
 
-    def _block(self, block: int, start: int, stop: int) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.generic]]:
+    def _block(
+        self, block: int, start: int, stop: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.generic]]:
         offsets = self._scratch.part(3 * block, start, stop - start + 1, np.dtype(np.int64))
         part = int(offsets[0]), int(offsets[-1] - offsets[0])
         rows = self._scratch.part(3 * block + 1, *part, np.dtype(np.int32))
@@ -182,9 +192,7 @@ class TurnedRows:
 class SparseReader(Reader):
     """Bands of sparse columns; values that are stored more than once in a cell are summed, as SciPy does."""
 
-    def __init__(
-        self, columns: _Stored, n_rows: int, dtype: np.dtype[np.generic], title: str, keeps: int = 0
-    ) -> None:
+    def __init__(self, columns: _Stored, n_rows: int, dtype: np.dtype[np.generic], title: str, keeps: int = 0) -> None:
         self._columns = columns
         self._dtype = float_type(dtype, title)
         self._kind = Kind.BOOLEAN if dtype.kind == "b" else Kind.NUMBER

@@ -131,9 +131,7 @@ def code_band(band: Band | SparseBand, names: pa.Array, bins: int) -> CodedBand:
     return CodedBand(quantised.codes, records)
 
 
-def settle_categories(
-    band: _AnyBand, names: pa.Array, policy: ManyCategories
-) -> tuple[_AnyBand, pa.Array]:
+def settle_categories(band: _AnyBand, names: pa.Array, policy: ManyCategories) -> tuple[_AnyBand, pa.Array]:
     """Number the categories of every text column by the order of their labels; deal with columns of too many.
 
     Returns

@@ -82,6 +82,7 @@ def ingest(
     layer: str | None = None,
     dataset: str | None = None,
     key: str | None = None,
+    empty_chunks: bool = False,
     force: bool = False,
     progress: ProgressCallback | None = None,
 ) -> Store:
@@ -91,7 +92,8 @@ def ingest(
     ----------
     source
         A path (CSV and other delimited text, also compressed; Parquet, one file or a folder of parts; Arrow IPC or
-        Feather; ``.npy``), a NumPy array, a SciPy sparse matrix, or a data frame.
+        Feather; ``.npy``; AnnData, HDF5 and Zarr), a NumPy array, a SciPy sparse matrix, an AnnData object, or a data
+        frame.
     out
         The store directory to make, by custom ``NAME.fern``; None keeps the store in memory.
     target
@@ -117,7 +119,7 @@ def ingest(
         Rename columns whose names are empty, repeated, too long or hold control characters, instead of refusing them.
     delimiter, header, decimal, missing, transposed, categorical
         How a text file is written; see `fernwood.sources.text_format.TextFormat`.
-    layer, dataset, key
+    layer, dataset, key, empty_chunks
         What of a file is the table; see `fernwood.sources.table_form.TableForm`.
     force
         Replace a store that is there already.
@@ -136,7 +138,8 @@ def ingest(
     Notes
     -----
     Peak memory stays below `memory`; what is too large is turned from rows to columns in a scratch file beside the
-    store, which needs 8 bytes a cell of disk while a text file, or an array of many rows in row order, is read.
+    store, which needs 8 bytes a cell of disk while a text file, or an array of many rows in row order, is read, and
+    of a sparse table that is stored by rows what its values and their rows take.
 
     Examples
     --------
@@ -150,7 +153,8 @@ def ingest(
     _check_choices(task, bins, many_categories)
     budget = default_budget() if memory is None else parse_size(memory)
     form = TableForm(
-        delimiter, header, decimal, _listed(missing), transposed, _listed(categorical), layer, dataset, key
+        *(delimiter, header, decimal, _listed(missing), transposed, _listed(categorical)),
+        *(layer, dataset, key, empty_chunks),
     )
     path = None if out is None else Path(out)
     if path is not None:

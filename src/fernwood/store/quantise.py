@@ -195,9 +195,7 @@ class Cuts(NamedTuple):
     below: NDArray[np.float64]
 
 
-def pack_cuts(
-    cuts: Cuts, lengths: NDArray[np.int64], last: NDArray[np.float64], exact: NDArray[np.bool_]
-) -> Grids:
+def pack_cuts(cuts: Cuts, lengths: NDArray[np.int64], last: NDArray[np.float64], exact: NDArray[np.bool_]) -> Grids:
     """The grids of columns, from their cuts (`lengths[i]` of column i) and their largest values."""
     if exact.all():
         return pack_grids(to_keys(cuts.above), lengths)

@@ -6,6 +6,7 @@ in zero's code takes a byte a cell.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -72,13 +73,13 @@ def _sort(
         # As in the dense quantiser: (value, row) sorted as one integer.
         pairs = np.empty(len(rows), np.int64)
         pack_pairs(stored.view(np.int32), rows, pairs)
-        for begin, end in zip(ends[:-1], ends[1:], strict=True):
+        for begin, end in pairwise(ends):
             pairs[begin:end].sort()
         ordered, rows = np.empty(len(rows), np.int32), np.empty(len(rows), np.int32)
         unpack_pairs(pairs, ordered, rows)
         return ordered.view(np.float32), rows
     order = np.empty(len(rows), np.int64)
-    for begin, end in zip(ends[:-1], ends[1:], strict=True):
+    for begin, end in pairwise(ends):
         order[begin:end] = np.argsort(stored[begin:end])
         order[begin:end] += begin
     return stored[order], rows[order]
