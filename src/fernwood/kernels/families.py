@@ -32,7 +32,8 @@ def _compile_sparse() -> None:
     unpack_pairs(pairs, one.copy(), one.copy())
     codes, counts, cuts = np.zeros((1, 2), np.uint8), np.zeros((3, 1), np.int64), np.zeros((2, 1, 255))
     for stored in (np.ones(1, np.float32), np.ones(1)):
-        code_columns(starts, stored, one, 24, codes, *counts, np.zeros((1, 255), np.int64), *cuts, np.zeros(1))
+        room = (*counts, np.zeros((1, 255), np.int64), *cuts, np.zeros(1))
+        code_columns(*(starts, stored, one, 24, codes, *room))
 
 
 def _compile_trees() -> None:

@@ -247,9 +247,11 @@ class TurnedReader(Reader):
         self.caches = blocks.held
 
     def overhead(self) -> int:
+        """Bytes for every column of a band."""
         return self.n_rows * (8 if self._places is None else 16)  # the part of a band that one block gives, at most
 
     def band(self, start: int, stop: int) -> Band:
+        """The wanted columns from `start` to before `stop`."""
         kind = Kind.BOOLEAN if self._dtype.kind == "b" else Kind.NUMBER
         if self._places is None:
             return Band.of_numbers(self._blocks.columns(start, stop), kind)
@@ -257,6 +259,7 @@ class TurnedReader(Reader):
         return Band.of_numbers(parts[0] if len(parts) == 1 else np.concatenate(parts), kind)
 
     def columns(self, start: int, stop: int) -> list[pa.Array | pa.ChunkedArray]:
+        """The same as Arrow arrays of the type of the numbers."""
         return typed_columns(self.band(start, stop), self._dtype)
 
 

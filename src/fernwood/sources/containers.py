@@ -38,7 +38,8 @@ class Container(ABC):
         """All arrays below, with their paths."""
 
     def check(self, array: Any, path: str) -> None:
-        """Refuse an array that is not whole."""
+        """Refuse an array that is not whole, where that can be told."""
+        del array, path
 
     def at(self, path: str) -> Callable[[], AbstractContextManager[Any]]:
         """What opens the node at a path; that of the root is empty."""
@@ -72,17 +73,17 @@ def open_dataset(container: Container, dataset: str | None) -> ChunkedSource:
     from fernwood.sources.chunks import ChunkedSource
 
     with container.opened() as root:
-        found = {path: array for path, array in container.arrays(root)}
+        found = dict(container.arrays(root))
         path = _chosen(found, dataset, container.title)
         container.check(found[path], path)
         title = f"{shown(path)} in {container.title}" if path else container.title
-        if len(found[path].shape) != 2:
+        array = found[path]
+        if len(array.shape) != 2:
+            rule = "a table has two dimensions: rows × columns"
+            raise SourceError(f"{title} has shape {tuple(array.shape)}; {rule}{_hint(found)}")
+        if array.dtype.kind not in "biuf":
             raise SourceError(
-                f"{title} has shape {tuple(found[path].shape)}; a table has two dimensions: rows × columns{_hint(found)}"
-            )
-        if found[path].dtype.kind not in "biuf":
-            raise SourceError(
-                f"{title} holds values of type {shown(found[path].dtype)}, not real numbers; give another with "
+                f"{title} holds values of type {shown(array.dtype)}, not real numbers; give another with "
                 f"--dataset (dataset=){_hint(found)}"
             )
     return ChunkedSource(container.at(path), title)

@@ -11,7 +11,7 @@ file, and a band reads its part of every block:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["Columns", "SparseReader", "StoredColumns", "TurnedRows", "Vector", "get_ready", "row_starts"]
 
 _CELLS_AT_A_TIME = 2**20
+_Type = TypeVar("_Type", bound=np.generic)
 
 
 def get_ready() -> None:
@@ -204,12 +205,15 @@ class SparseReader(Reader):
             self.would_cache = columns.size
 
     def overhead(self) -> int:
+        """Bytes for every column of a dense band."""
         return 3 * self.n_rows * 8
 
     def stored(self) -> NDArray[np.int64]:
+        """How many values every wanted column stores."""
         return self._columns.counts
 
     def sparse_band(self, start: int, stop: int) -> SparseBand:
+        """The wanted columns from `start` to before `stop`."""
         columns = self._columns.read(start, stop)
         if not _in_order(columns):
             columns = _summed(columns, self.n_rows)
@@ -218,6 +222,7 @@ class SparseReader(Reader):
         return SparseBand(self.n_rows, columns.starts, columns.rows, values, kinds)
 
     def band(self, start: int, stop: int) -> Band:
+        """The same, with all zeros."""
         return self.sparse_band(start, stop).dense()
 
 
@@ -238,7 +243,7 @@ def _begins(counts: NDArray[np.int64]) -> NDArray[np.int64]:
     return starts
 
 
-def _together(parts: list[NDArray[np.generic]]) -> NDArray[np.generic]:
+def _together(parts: list[NDArray[_Type]]) -> NDArray[_Type]:
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 

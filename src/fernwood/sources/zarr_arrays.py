@@ -1,8 +1,8 @@
 """Zarr folders (versions 2 and 3) as containers of arrays, through zarr.
 
 Zarr reads a chunk that is not there as its fill value. That may be meant, since chunks of nothing else need not be
-written, or it may be a file that was lost, and the metadata does not tell which. So a chunk that is not there is refused
-unless the user says that it is meant; see decision 0022.
+written, or it may be a file that was lost, and the metadata does not tell which. So a chunk that is not there is
+refused unless the user says that it is meant; see decision 0022.
 """
 
 from __future__ import annotations
@@ -60,17 +60,15 @@ class ZarrFolder(Container):
         missing = [] if meant else list(_missing(array, self.path / path))
         if not missing:
             return
-        what = (
-            f"chunk {shown(missing[0])} of {shown(path)} in {self.title}"
-            if path
-            else f"chunk {shown(missing[0])} of {self.title}"
-        )
+        whose = f"{shown(path)} in {self.title}" if path else self.title
+        what = f"chunk {shown(missing[0])} of {whose}"
         more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
         if array.fill_value is None:
             raise SourceError(f"{what}{more} is not there, and nothing says what it held; copy or write it again")
         raise SourceError(
-            f"{what}{more} is not there, which Zarr reads as {array.fill_value}; copy it again if it was lost, or, where "
-            f"chunks of nothing but {array.fill_value} were left out on purpose, say --empty-chunks (empty_chunks=True)"
+            f"{what}{more} is not there, which Zarr reads as {array.fill_value}; copy it again if it was lost, or, "
+            f"where chunks of nothing but {array.fill_value} were left out on purpose, say --empty-chunks "
+            "(empty_chunks=True)"
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -34,8 +34,6 @@ __all__ = [
 
 MAX_CATEGORIES = 254
 """The most categories a column may have."""
-
-_AnyBand = TypeVar("_AnyBand", Band, SparseBand)
 
 ManyCategories = Literal["error", "drop", "frequency"]
 """What to do with a text column of more categories: refuse it, leave it out, or order its categories by frequency."""
@@ -131,7 +129,9 @@ def code_band(band: Band | SparseBand, names: pa.Array, bins: int) -> CodedBand:
     return CodedBand(quantised.codes, records)
 
 
-def settle_categories(band: _AnyBand, names: pa.Array, policy: ManyCategories) -> tuple[_AnyBand, pa.Array]:
+def settle_categories(
+    band: Band | SparseBand, names: pa.Array, policy: ManyCategories
+) -> tuple[Band | SparseBand, pa.Array]:
     """Number the categories of every text column by the order of their labels; deal with columns of too many.
 
     Returns
