@@ -156,7 +156,9 @@ def test_every_column_of_obs_is_read(tmp_path: Path) -> None:
 def test_small_budgets_change_nothing(tmp_path: Path) -> None:
     rng = np.random.default_rng(3)
     matrix = scipy.sparse.random_array((800, 3000), density=0.2, format="csr", dtype=np.float32, rng=rng)
-    adata = anndata.AnnData(scipy.sparse.csr_matrix(matrix), pd.DataFrame({"y": np.arange(800) % 2}, index=map(str, range(800))))
+    adata = anndata.AnnData(
+        scipy.sparse.csr_matrix(matrix), pd.DataFrame({"y": np.arange(800) % 2}, index=map(str, range(800)))
+    )
     path = to_gz(adata, tmp_path)
     whole = fernwood.ingest(matrix.toarray(), target=adata.obs["y"])
     for budget in ("48MB", "400MB"):
