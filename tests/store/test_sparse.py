@@ -25,7 +25,7 @@ TYPES = ("float32", "float64", "int8", "uint8", "int16", "int32", "int64", "uint
 def sparse_band(dense: NDArray[Any], keep_zeros: NDArray[np.bool_] | None = None) -> SparseBand:
     """A band that stores what is not zero, and some zeros."""
     mask = (dense != 0) | (False if keep_zeros is None else keep_zeros)
-    column, row = np.nonzero(mask)
+    _, row = np.nonzero(mask)
     starts = np.concatenate(([0], np.cumsum(mask.sum(axis=1))))
     return SparseBand(dense.shape[1], starts, row.astype(np.int32), dense[mask], np.zeros(len(dense), np.uint8))
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from fernwood.sources.containers import Container
 
-__all__ = ["AnnotatedSource", "open_annotated", "source_of_annotated"]
+__all__ = ["AnnotatedSource", "open_annotated", "source_of_annotated", "var_names"]
 
 _SPARSE = {"csr_matrix": False, "csc_matrix": True}
 _OLD = "was written by an anndata before 0.7, whose form is not read; open it with anndata and write it again"
@@ -72,6 +72,15 @@ def open_annotated(container: Container, layer: str | None) -> AnnotatedSource:
             matrix = SparseFileSource(container.at(where), shape, by_columns, title)
         names = _strings(read(root[about][_index_name(root[about], container.title)]))
         return AnnotatedSource(matrix, ListedNames(names), _ObsSource(container, read), container.title)
+
+
+def var_names(container: Container) -> pa.Array:
+    """The names of the columns of ``X`` in a file or folder."""
+    read = needed("anndata.io", "h5ad", f"reading {container.title}").read_elem
+    with container.opened() as root:
+        if "var" not in root:
+            raise SourceError(f"{container.title} is no AnnData: it has no var; give one that has")
+        return _strings(read(root["var"][_index_name(root["var"], container.title)]))
 
 
 def _place_of(root: Any, layer: str | None, title: str) -> tuple[str, str]:
