@@ -10,6 +10,7 @@ Where all rows of one chunk's width do not fit the budget, chunks are read row b
 
 from __future__ import annotations
 
+import zlib
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,6 +20,7 @@ from fernwood.errors import BudgetError, SourceError
 from fernwood.sources.arrays import TurnedReader, array_band, as_slice, float_type
 from fernwood.sources.arrow import first_line
 from fernwood.sources.base import Band, Progress, Reader, Source, Workspace
+from fernwood.sources.deflated import DeflatedVector, is_deflated
 from fernwood.sources.names import NumberedNames
 from fernwood.sources.scratch import RowBlocks
 from fernwood.sources.sparse_columns import SparseReader, StoredColumns, TurnedRows, get_ready, row_starts
@@ -41,7 +43,7 @@ class Guarded:
     """An array of HDF5 or Zarr; what goes wrong while it is read is said in a sentence."""
 
     def __init__(self, array: Any, title: str) -> None:
-        self._array = array
+        self._array = DeflatedVector(array) if is_deflated(array) else array
         self._title = title
         self.shape: tuple[int, ...] = tuple(array.shape)
         self.dtype: np.dtype[np.generic] = array.dtype
@@ -50,7 +52,7 @@ class Guarded:
     def __getitem__(self, part: slice | tuple[slice, ...]) -> NDArray[np.generic]:
         try:
             values = np.asarray(self._array[part])
-        except (OSError, RuntimeError, ValueError, KeyError) as error:
+        except (OSError, RuntimeError, ValueError, KeyError, zlib.error) as error:
             raise SourceError(
                 f"{self._title} cannot be read, it may be damaged, or packed by a filter that is not installed "
                 f"({first_line(error)}); copy or write it again"

@@ -11,6 +11,7 @@ file, and a band reads its part of every block:
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -137,15 +138,22 @@ class TurnedRows:
 
     def fill(self, starts: NDArray[np.int64], indices: Vector, values: Vector) -> None:
         """Sort the values of all rows; row r has those from `starts[r]` to before `starts[r + 1]`."""
-        # Read, made small, and sorted: each value is there up to three times, each index too.
-        a_value = 2 * values.dtype.itemsize + indices.dtype.itemsize + 8
-        most = max(self._workspace.memory // 8 // a_value, 1)
-        for first in range(0, len(values), most):
-            self._workspace.progress(Progress("turning rows", first, len(values), "values"))
-            part = slice(first, min(first + most, len(values)))
-            self._append(
-                starts, part.start, _small(indices[part], self._n_columns, "column", self._title), values[part]
-            )
+        # While some values are sorted, the next are read: each is there up to three times, each index too.
+        a_value = 3 * values.dtype.itemsize + 2 * indices.dtype.itemsize + 8
+        most = max(self._workspace.memory // 6 // a_value, 1)
+        parts = [slice(first, min(first + most, len(values))) for first in range(0, len(values), most)]
+
+        def read(part: slice) -> tuple[NDArray[np.int32], NDArray[np.generic]]:
+            return _small(indices[part], self._n_columns, "column", self._title), values[part]
+
+        with ThreadPoolExecutor(1) as ahead:
+            coming = ahead.submit(read, parts[0]) if parts else None
+            for part, after in zip(parts, [*parts[1:], None], strict=True):
+                self._workspace.progress(Progress("turning rows", part.start, len(values), "values"))
+                found = coming.result() if coming is not None else read(part)
+                coming = ahead.submit(read, after) if after is not None else None
+                self._append(starts, part.start, *found)
+                del found
 
     def _append(
         self, starts: NDArray[np.int64], first: int, indices: NDArray[np.int32], values: NDArray[np.generic]

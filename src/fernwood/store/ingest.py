@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import tempfile
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
@@ -39,11 +40,14 @@ from fernwood.version import __version__
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterator, Sequence
+    from concurrent.futures import Future
+    from typing import Self
 
     from numpy.typing import NDArray
 
     from fernwood.sources.base import Band, ProgressCallback, Reader, Source, SparseBand
     from fernwood.store.base import Store
+    from fernwood.store.columns import CodedBand
 
 __all__ = ["ingest"]
 
@@ -248,10 +252,11 @@ class _Job:
         """Move the candidates, which the reader has behind the roles, and covariates into the store; the notes."""
         suspects = Suspects(roles.target, bins)
         first = len(plan.positions)
-        for start, stop in self._bands(reader, first, len(wanted), kept):
-            self._progress(Progress("storing", start, len(wanted), "columns"))
-            positions = wanted[start:stop]
-            self._store(append, suspects, _band(reader, first + start, first + stop), positions, bins)
+        with _Behind(append) as behind:
+            for start, stop in self._bands(reader, first, len(wanted), kept):
+                self._progress(Progress("storing", start, len(wanted), "columns"))
+                positions = wanted[start:stop]
+                self._store(behind.append, suspects, _band(reader, first + start, first + stop), positions, bins)
         if plan.n_covariates:
             workspace = Workspace(self._budget - kept, Path(), self._progress)  # some columns: no scratch is needed
             append(code_band(*settle_categories(*plan.covariates(reader.n_rows, workspace), "error"), bins))
@@ -278,7 +283,7 @@ class _Job:
             width = self._band_width(reader, n_columns, kept)
             yield from ((start, min(start + width, n_columns)) for start in range(0, n_columns, width))
             return
-        sizes = reader.n_rows * (1 + 1) + 3 * _RECORD_BYTES + _STORED_BYTES * stored[first:]
+        sizes = reader.n_rows * (1 + 1 + 1) + 4 * _RECORD_BYTES + _STORED_BYTES * stored[first:]
         room = self._room(reader, n_columns, kept, int(sizes.max()))
         ends = np.cumsum(sizes)
         start = 0
@@ -290,7 +295,7 @@ class _Job:
 
     def _band_width(self, reader: Reader, n_columns: int, kept: int) -> int:
         """How many columns a dense band has."""
-        a_column = reader.n_rows * (8 + 1 + 1) + reader.overhead() + 3 * _RECORD_BYTES
+        a_column = reader.n_rows * (8 + 1 + 1 + 1) + reader.overhead() + 4 * _RECORD_BYTES
         return self._room(reader, n_columns, kept, a_column) // a_column
 
     def _room(self, reader: Reader, n_columns: int, kept: int, a_column: int) -> int:
@@ -314,6 +319,29 @@ class _Job:
     def _refuse_nothing(self, n_columns: int) -> None:
         if n_columns == 0:
             raise SourceError(f"no column of {self._table.title} is left beside the target; keep at least one")
+
+
+class _Behind:
+    """Appends bands on a thread of its own, one at a time and in order, so that the next one is coded meanwhile."""
+
+    def __init__(self, append: Callable[[Any], None]) -> None:
+        self._append = append
+        self._pool = ThreadPoolExecutor(1)
+        self._last: Future[None] | None = None
+
+    def append(self, coded: CodedBand) -> None:
+        """Wait for the band before, and let this one be written."""
+        if self._last is not None:
+            self._last.result()
+        self._last = self._pool.submit(self._append, coded)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, failed: type[BaseException] | None, *_: object) -> None:
+        self._pool.shutdown()
+        if self._last is not None and failed is None:
+            self._last.result()
 
 
 def _band(reader: Reader, start: int, stop: int) -> Band | SparseBand:
