@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from pathlib import Path
 from typing import Any
@@ -179,4 +178,4 @@ def test_a_file_keeps_its_rights(tmp_path: Path) -> None:
     made_run(tmp_path / "r", path, ["gene 3"], target="kind")
     path.chmod(0o640)
     fernwood.annotate(tmp_path / "r", path)
-    assert os.stat(path).st_mode & 0o777 == 0o640
+    assert path.stat().st_mode & 0o777 == 0o640

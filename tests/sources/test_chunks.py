@@ -18,6 +18,7 @@ import fernwood
 from fernwood.errors import BudgetError, SourceError
 from fernwood.sources import Workspace, open_source
 from fernwood.sources.chunks import ChunkedSource, ChunkedVector, Guarded
+from fernwood.sources.deflated import DeflatedVector, is_deflated
 
 RNG = np.random.default_rng(4)
 TABLE = RNG.standard_normal((57, 83)).astype(np.float32)
@@ -241,3 +242,31 @@ def test_options_that_say_nothing_of_an_array(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="header says how a text file is written"):
         fernwood.ingest(tmp_path / "t.zarr", header=True)
     assert open_source(tmp_path / "t.zarr").names[1] == "x1"
+
+
+@pytest.mark.parametrize("shuffle", [False, True])
+@pytest.mark.parametrize("dtype", ["f4", "i8", ">i2", "u1"])
+def test_gzip_is_unpacked_as_hdf5_does(tmp_path: Path, shuffle: bool, dtype: str) -> None:
+    values = np.random.default_rng(0).integers(0, 100, 1003).astype(dtype)
+    with h5py.File(tmp_path / "t.h5", "w") as file:
+        packed = file.create_dataset("x", data=values, chunks=(50,), compression="gzip", shuffle=shuffle)
+        raw = np.ascontiguousarray(np.resize(values[:50], 50)).tobytes()
+        packed.id.write_direct_chunk((50,), raw, 0b11 if shuffle else 0b1)  # a chunk that no filter was good for
+        holes = file.create_dataset("holes", (1003,), dtype, chunks=(50,), compression="gzip", shuffle=shuffle)
+        holes[:200] = values[:200]
+        assert is_deflated(packed)
+        for array in (packed, holes):
+            expected = array[:]
+            for part in (slice(0, 1003), slice(50, 1000), slice(7, 400), slice(950, 1003), slice(3, 3)):
+                assert np.array_equal(DeflatedVector(array)[part], expected[part])
+        both = file.create_dataset("both", data=values, chunks=(50,), compression="gzip", fletcher32=True)
+        other = file.create_dataset("other", data=values, chunks=(50,), compression="lzf")
+        assert not any(is_deflated(array) for array in (both, other, values, file.create_dataset("plain", data=values)))
+
+
+def test_a_damaged_chunk_is_a_sentence(tmp_path: Path) -> None:
+    with h5py.File(tmp_path / "t.h5", "w") as file:
+        packed = file.create_dataset("x", data=np.arange(500), chunks=(50,), compression="gzip")
+        packed.id.write_direct_chunk((50,), b"no gzip")
+        with pytest.raises(SourceError, match="it cannot be read, it may be damaged"):
+            Guarded(packed, "it")[:]

@@ -147,11 +147,11 @@ class TurnedRows:
             return _small(indices[part], self._n_columns, "column", self._title), values[part]
 
         with ThreadPoolExecutor(1) as ahead:
-            coming = ahead.submit(read, parts[0]) if parts else None
-            for part, after in zip(parts, [*parts[1:], None], strict=True):
+            coming = [ahead.submit(read, part) for part in parts[:1]]
+            for place, part in enumerate(parts):
                 self._workspace.progress(Progress("turning rows", part.start, len(values), "values"))
-                found = coming.result() if coming is not None else read(part)
-                coming = ahead.submit(read, after) if after is not None else None
+                found = coming.pop().result()
+                coming += [ahead.submit(read, after) for after in parts[place + 1 : place + 2]]
                 self._append(starts, part.start, *found)
                 del found
 
