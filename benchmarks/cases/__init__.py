@@ -5,6 +5,7 @@ from benchmarks.cases.calibration import calibration_answers, calibration_noise
 from benchmarks.cases.durability import DURABILITY_CASES
 from benchmarks.cases.elimination import ELIMINATION_CASES
 from benchmarks.cases.ferns import FERN_CASES
+from benchmarks.cases.formats import FORMAT_CASES
 from benchmarks.cases.foundation import bins, ingest_csv, ingest_npy, ingest_short, read_columns
 from benchmarks.cases.minimal import minimal_madelon
 from benchmarks.cases.peers import peers
@@ -40,6 +41,7 @@ CASES = {
     "ingest-csv": ingest_csv,
     "read-columns": read_columns,
     "ingest-short": ingest_short,
+    **FORMAT_CASES,
     "bins": bins,
     "trees-50": trees_50,
     "trees-250": trees_250,
