@@ -177,6 +177,10 @@ def as_arrow(values: Any, name: str) -> pa.Array:
 
 
 def _strings(values: Any) -> pa.Array:
+    try:
+        return pa.array(values, pa.large_string())
+    except (pa.ArrowException, TypeError):
+        pass  # an array or an index that Arrow does not know, or something among the words that is none
     return pa.array([v if isinstance(v, str) or v is None else str(v) for v in values], pa.large_string())
 
 

@@ -11,18 +11,18 @@ import pyarrow as pa
 from fernwood.errors import SourceError, shown
 from fernwood.sources.base import Band, Kind, SparseBand
 from fernwood.store.grid import Grids, unpack_grids
-from fernwood.store.quantise import quantise, thresholds
+from fernwood.store.quantise import Quantised, quantise, thresholds
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from fernwood.store.quantise import Quantised
 
 __all__ = [
     "COLUMN_SCHEMA",
     "KIND_NAMES",
     "MAX_CATEGORIES",
+    "CodedBand",
     "ManyCategories",
+    "QuantisedBand",
     "Scale",
     "code_band",
     "codes_checksum",
@@ -94,7 +94,39 @@ def kinds_of(names: pa.ChunkedArray) -> NDArray[np.uint8]:
     return np.asarray(numbers[coded.indices.to_numpy()])
 
 
-def code_band(band: Band | SparseBand, names: pa.Array, bins: int) -> CodedBand:
+class QuantisedBand(NamedTuple):
+    """The codes of some columns, and what their records are made of."""
+
+    quantised: Quantised
+    names: pa.Array
+    kinds: NDArray[np.uint8]
+    labels: dict[int, pa.Array]
+
+    def recorded(self) -> CodedBand:
+        """The codes and their records, with a checksum of every column."""
+        codes, grids = self.quantised.codes, self.quantised.grids
+        labels: list[list[str] | None] = [None] * len(codes)
+        for i, of in self.labels.items():
+            labels[i] = of.to_pylist()
+        records = pa.record_batch(
+            [
+                self.names,
+                pa.array(KIND_NAMES, pa.string()).take(pa.array(self.kinds)),
+                pa.array(self.quantised.n_codes.astype(np.uint8)),
+                pa.array(self.quantised.n_missing),
+                pa.array([codes_checksum(column) for column in codes], pa.uint64()),
+                pa.array(self.quantised.exact),
+                pa.array(grids.shift),
+                pa.array(grids.origin),
+                pa.LargeListArray.from_arrays(pa.array(grids.offsets), pa.array(grids.steps)),
+                pa.array(labels, pa.large_list(pa.large_string())),
+            ],
+            schema=COLUMN_SCHEMA,
+        )
+        return CodedBand(codes, records)
+
+
+def code_band(band: Band | SparseBand, names: pa.Array, bins: int) -> QuantisedBand:
     """Turn source values into codes.
 
     Parameters
@@ -109,24 +141,7 @@ def code_band(band: Band | SparseBand, names: pa.Array, bins: int) -> CodedBand:
     _refuse_infinite(band, names)
     # Settled categories are their places in order, 0 to at most 253, all in use: the quantiser keeps them as they are.
     quantised = quantise(band.values, bins) if isinstance(band, Band) else _quantise_sparse(band, bins)
-    grids = quantised.grids
-    labels = [band.labels.get(i) for i in range(len(names))]
-    records = pa.record_batch(
-        [
-            names,
-            pa.array([KIND_NAMES[kind] for kind in band.kinds], pa.string()),
-            pa.array(quantised.n_codes.astype(np.uint8)),
-            pa.array(quantised.n_missing),
-            pa.array([codes_checksum(column) for column in quantised.codes], pa.uint64()),
-            pa.array(quantised.exact),
-            pa.array(grids.shift),
-            pa.array(grids.origin),
-            pa.LargeListArray.from_arrays(pa.array(grids.offsets), pa.array(grids.steps)),
-            pa.array([None if of is None else of.to_pylist() for of in labels], pa.large_list(pa.large_string())),
-        ],
-        schema=COLUMN_SCHEMA,
-    )
-    return CodedBand(quantised.codes, records)
+    return QuantisedBand(quantised, names, band.kinds, band.labels)
 
 
 def settle_categories(

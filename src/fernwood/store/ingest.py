@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
     from fernwood.sources.base import Band, ProgressCallback, Reader, Source, SparseBand
     from fernwood.store.base import Store
-    from fernwood.store.columns import CodedBand
+    from fernwood.store.columns import QuantisedBand
 
 __all__ = ["ingest"]
 
@@ -252,29 +252,27 @@ class _Job:
         """Move the candidates, which the reader has behind the roles, and covariates into the store; the notes."""
         suspects = Suspects(roles.target, bins)
         first = len(plan.positions)
-        with _Behind(append) as behind:
+
+        def store(coded: QuantisedBand) -> None:
+            recorded = coded.recorded()
+            suspects.look_at_codes(recorded)
+            append(recorded)
+
+        with _Behind(store) as behind:
             for start, stop in self._bands(reader, first, len(wanted), kept):
                 self._progress(Progress("storing", start, len(wanted), "columns"))
-                positions = wanted[start:stop]
-                self._store(behind.append, suspects, _band(reader, first + start, first + stop), positions, bins)
+                names = self._table.names.take(wanted[start:stop])
+                band, names = settle_categories(
+                    _band(reader, first + start, first + stop), names, self._many_categories
+                )
+                suspects.look_at_values(band, names)
+                behind.take(code_band(band, names, bins))
         if plan.n_covariates:
             workspace = Workspace(self._budget - kept, Path(), self._progress)  # some columns: no scratch is needed
-            append(code_band(*settle_categories(*plan.covariates(reader.n_rows, workspace), "error"), bins))
+            band, names = settle_categories(*plan.covariates(reader.n_rows, workspace), "error")
+            append(code_band(band, names, bins).recorded())
         self._progress(Progress("storing", len(wanted), len(wanted), "columns"))
         return suspects.notes()
-
-    def _store(
-        self,
-        append: Callable[[Any], None],
-        suspects: Suspects,
-        band: Band | SparseBand,
-        positions: NDArray[np.int64],
-        bins: int,
-    ) -> None:
-        band, names = settle_categories(band, self._table.names.take(positions), self._many_categories)
-        coded = code_band(band, names, bins)
-        suspects.look(band, coded)
-        append(coded)
 
     def _bands(self, reader: Reader, first: int, n_columns: int, kept: int) -> Iterator[tuple[int, int]]:
         """Where bands of the candidates, which the reader has from `first` on, begin and end."""
@@ -322,18 +320,18 @@ class _Job:
 
 
 class _Behind:
-    """Appends bands on a thread of its own, one at a time and in order, so that the next one is coded meanwhile."""
+    """Stores bands on a thread of its own, one at a time and in order, so that the next one is coded meanwhile."""
 
-    def __init__(self, append: Callable[[Any], None]) -> None:
-        self._append = append
+    def __init__(self, store: Callable[[QuantisedBand], None]) -> None:
+        self._store = store
         self._pool = ThreadPoolExecutor(1)
         self._last: Future[None] | None = None
 
-    def append(self, coded: CodedBand) -> None:
-        """Wait for the band before, and let this one be written."""
+    def take(self, coded: QuantisedBand) -> None:
+        """Wait for the band before, and let this one be stored."""
         if self._last is not None:
             self._last.result()
-        self._last = self._pool.submit(self._append, coded)
+        self._last = self._pool.submit(self._store, coded)
 
     def __enter__(self) -> Self:
         return self

@@ -41,20 +41,21 @@ class Suspects:
             else:
                 self._target_codes = quantise(target.values.astype(np.float64)[None], bins).codes[0]
 
-    def look(self, band: Band | SparseBand, coded: CodedBand) -> None:
-        """Look at some columns."""
-        names = coded.records.column("name")
-        self._n_equal += self._look_for_target(coded, names)
-        if coded.codes.shape[1] < _FEWEST_ROWS:
-            return
+    def look_at_values(self, band: Band | SparseBand, names: pa.Array) -> None:
+        """Look for row numbers."""
         if isinstance(band, Band):
-            self._look_for_numbers(band, names)
-        else:
+            if band.values.shape[1] >= _FEWEST_ROWS:
+                self._look_for_numbers(band, names)
+        elif band.n_rows >= _FEWEST_ROWS:
             # A column that numbers the rows has one zero at most.
             full = np.flatnonzero(np.diff(band.starts) >= band.n_rows - 1)
             for first in range(0, len(full), _DENSE_AT_A_TIME):
                 some = full[first : first + _DENSE_AT_A_TIME]
                 self._look_for_numbers(band.dense(some), names.take(pa.array(some)))
+
+    def look_at_codes(self, coded: CodedBand) -> None:
+        """Look for copies of the target."""
+        self._n_equal += self._look_for_target(coded, coded.records.column("name"))
 
     def _look_for_numbers(self, band: Band, names: pa.Array) -> None:
         with np.errstate(over="ignore"):  # what is too far apart for a number is no step of a counter either
