@@ -44,7 +44,7 @@ stats = pstats.Stats(profile).stats  # type: ignore[attr-defined]
 
 
 def spent(name: str) -> float:
-    """Seconds in functions of this name, what they call included; of the main thread; records, checksums and writing go on beside it."""
+    """Seconds of the main thread in functions of this name; records, checksums and writing go on beside it."""
     return float(sum(entry[3] for (_, _, function), entry in stats.items() if function == name))
 
 

@@ -30,7 +30,7 @@ COUNTS[5, 7], COUNTS[8, 7] = np.nan, -2.5
 NAMES = [f"gene {i}" for i in range(COLUMNS)]
 
 
-def described() -> pd.DataFrame:
+def _described() -> pd.DataFrame:
     words = RNG.choice(["T", "B", "NK"], ROWS)
     return pd.DataFrame(
         {
@@ -46,6 +46,9 @@ def described() -> pd.DataFrame:
     )
 
 
+DESCRIBED = _described()
+
+
 def annotated(form: str) -> anndata.AnnData:
     matrix: Any = {
         "csr": scipy.sparse.csr_matrix,
@@ -53,7 +56,7 @@ def annotated(form: str) -> anndata.AnnData:
         "dense": np.asarray,
         "fortran": np.asfortranarray,
     }[form](COUNTS)
-    adata = anndata.AnnData(matrix, described(), pd.DataFrame(index=NAMES))
+    adata = anndata.AnnData(matrix, DESCRIBED.copy(), pd.DataFrame(index=NAMES))
     adata.layers["double"] = matrix * 2
     return adata
 
@@ -86,21 +89,9 @@ OPTIONS: dict[str, Any] = {"target": "cell_type", "groups": "batch", "given": ["
 def plain(matrix: Any = COUNTS) -> Store:
     """What the store must be, from a data frame that has everything."""
     frame = pd.DataFrame(matrix, columns=NAMES)
-    obs = described_again().reset_index(drop=True)
+    obs = DESCRIBED.reset_index(drop=True)
     whole = pd.concat([frame, obs[["age", "donor", "treated"]]], axis=1)
     return fernwood.ingest(whole, target=obs["cell_type"], groups=obs["batch"])
-
-
-DESCRIBED = described()
-
-
-def described_again() -> pd.DataFrame:
-    return DESCRIBED
-
-
-@pytest.fixture(autouse=True)
-def _one_description(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys.modules[__name__], "described", described_again)
 
 
 @pytest.mark.parametrize("form", ["csr", "csc", "dense", "fortran"])
@@ -125,7 +116,7 @@ def test_an_object_gives_the_same_store_in_memory_and_backed(form: str, tmp_path
     finally:
         backed.file.close()
     view = adata[10:60, [3, 7, 9]]
-    expected = fernwood.ingest(COUNTS[10:60][:, [3, 7, 9]], target=described()["cell_type"][10:60])
+    expected = fernwood.ingest(COUNTS[10:60][:, [3, 7, 9]], target=DESCRIBED.copy()["cell_type"][10:60])
     assert fernwood.ingest(view, target="cell_type").read([0, 1, 2]).tolist() == expected.read([0, 1, 2]).tolist()
 
 
@@ -185,7 +176,7 @@ def test_names_that_are_not_there(tmp_path: Path, options: dict[str, Any], sente
 
 
 def test_a_file_without_x_names_its_layers(tmp_path: Path) -> None:
-    adata = anndata.AnnData(obs=described(), var=pd.DataFrame(index=NAMES), layers={"double": COUNTS})
+    adata = anndata.AnnData(obs=DESCRIBED.copy(), var=pd.DataFrame(index=NAMES), layers={"double": COUNTS})
     path = to_h5ad(adata, tmp_path)
     with pytest.raises(SourceError, match=r"'t.h5ad' has no X; name a layer with --layer \(layer=\); it has 'double'"):
         fernwood.ingest(path)
