@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
     from fernwood.sources.base import Band, ProgressCallback, Reader, Source, SparseBand
     from fernwood.store.base import Store
-    from fernwood.store.columns import QuantisedBand
+    from fernwood.store.columns import CodedBand
 
 __all__ = ["ingest"]
 
@@ -253,12 +253,7 @@ class _Job:
         suspects = Suspects(roles.target, bins)
         first = len(plan.positions)
 
-        def store(coded: QuantisedBand) -> None:
-            recorded = coded.recorded()
-            suspects.look_at_codes(recorded)
-            append(recorded)
-
-        with _Behind(store) as behind:
+        with _Behind(append) as behind:
             for start, stop in self._bands(reader, first, len(wanted), kept):
                 self._progress(Progress("storing", start, len(wanted), "columns"))
                 names = self._table.names.take(wanted[start:stop])
@@ -266,7 +261,9 @@ class _Job:
                     _band(reader, first + start, first + stop), names, self._many_categories
                 )
                 suspects.look_at_values(band, names)
-                behind.take(code_band(band, names, bins))
+                coded = code_band(band, names, bins).recorded()
+                suspects.look_at_codes(coded)
+                behind.append(coded)
         if plan.n_covariates:
             workspace = Workspace(self._budget - kept, Path(), self._progress)  # some columns: no scratch is needed
             band, names = settle_categories(*plan.covariates(reader.n_rows, workspace), "error")
@@ -320,18 +317,18 @@ class _Job:
 
 
 class _Behind:
-    """Stores bands on a thread of its own, one at a time and in order, so that the next one is coded meanwhile."""
+    """Appends bands on a thread of its own, one at a time and in order, so that the next one is coded meanwhile."""
 
-    def __init__(self, store: Callable[[QuantisedBand], None]) -> None:
-        self._store = store
+    def __init__(self, append: Callable[[CodedBand], None]) -> None:
+        self._append = append
         self._pool = ThreadPoolExecutor(1)
         self._last: Future[None] | None = None
 
-    def take(self, coded: QuantisedBand) -> None:
-        """Wait for the band before, and let this one be stored."""
+    def append(self, coded: CodedBand) -> None:
+        """Wait for the band before, and let this one be written."""
         if self._last is not None:
             self._last.result()
-        self._last = self._pool.submit(self._store, coded)
+        self._last = self._pool.submit(self._append, coded)
 
     def __enter__(self) -> Self:
         return self
