@@ -21,7 +21,20 @@ if TYPE_CHECKING:
 
 COMMAND_LINE = "reference/command-line.md"
 DECISIONS = "decisions/"
-_FIRST = ("select", "resume", "status", "report", "export", "apply", "compare", "plan", "ingest", "info", "verify")
+_FIRST = (
+    "select",
+    "resume",
+    "status",
+    "report",
+    "export",
+    "annotate",
+    "apply",
+    "compare",
+    "plan",
+    "ingest",
+    "info",
+    "verify",
+)
 _COMMAND_LINE = """# The command line
 
 `fernwood COMMAND --help` shows the same on the terminal. Exit codes: 0 done; 1 internal error; 2 bad usage or bad

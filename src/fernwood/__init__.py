@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         SubspaceForestRegressor,
         ThermalPerceptron,
     )
+    from fernwood.reduced.annotating import annotate
     from fernwood.report.displays import CoverageDisplay, EliminationDisplay, ImportanceDisplay, SnowballDisplay
     from fernwood.selectors import (
         BorutaSelector,
@@ -65,6 +66,7 @@ _HOMES = {
     "SubspaceSelector": "fernwood.selectors",
     "TargetError": "fernwood.errors",
     "ThermalPerceptron": "fernwood.models",
+    "annotate": "fernwood.reduced.annotating",
     "ingest": "fernwood.store",
     "load": "fernwood.loading",
     "open": "fernwood.store:open_store",
@@ -98,6 +100,7 @@ __all__ = [
     "TargetError",
     "ThermalPerceptron",
     "__version__",
+    "annotate",
     "ingest",
     "load",
     "open",

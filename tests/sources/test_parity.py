@@ -376,7 +376,7 @@ def test_rows_turned_out_of_core(dtype: str, tmp_path: Path) -> None:
             name, values = read_all(path, memory, tmp_path, columns)
             kinds[memory] = name
             np.testing.assert_array_equal(values, array[:, columns].T.astype(float))
-        assert kinds == {2**28: "_NpyReader", 400_000: "_TurnedReader", 2_000_000: "_TurnedReader"}
+        assert kinds == {2**28: "_NpyReader", 400_000: "TurnedReader", 2_000_000: "TurnedReader"}
     assert [p.name for p in tmp_path.iterdir()] == ["t.npy"]
 
 

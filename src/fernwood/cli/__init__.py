@@ -62,7 +62,7 @@ def main() -> None:
     from fernwood.cli.lean import return_freed_memory
 
     return_freed_memory()
-    from fernwood.cli import select, plan, status, report, export, apply, compare, ingest, info, demo, theory  # noqa: F401, I001  (importing commands registers them in order)
+    from fernwood.cli import select, plan, status, report, export, annotate, apply, compare, ingest, info, demo, theory  # noqa: F401, I001  (importing commands registers them in order)
 
     app.add_typer(theory.app, name="theory")
     signal.signal(signal.SIGINT, _stop)

@@ -48,6 +48,11 @@ def apply_command(
     missing: Annotated[
         list[str] | None, typer.Option(help="A word for missing values; repeat it.", rich_help_panel=_TEXT)
     ] = None,
+    layer: Annotated[str, typer.Option(help="AnnData: the layer to read instead of X.")] = "",
+    dataset: Annotated[str, typer.Option(help="HDF5, Zarr: the path of the data set in the file.")] = "",
+    empty_chunks: Annotated[
+        bool, typer.Option("--empty-chunks", help="Zarr: chunks that are not there hold the fill value.")
+    ] = False,
     clean_names: Annotated[
         bool, typer.Option("--clean-names", help="Mend bad names as `fernwood ingest --clean-names` does.")
     ] = False,
@@ -76,6 +81,9 @@ def apply_command(
         decimal,
         MISSING_WORDS if missing is None else tuple(missing),
         transposed,
+        layer=layer or None,
+        dataset=dataset or None,
+        empty_chunks=empty_chunks,
     )
     with inside_budget(memory, quiet=quiet or as_json) as (room, view):
         applied = apply_run(

@@ -47,6 +47,9 @@ def ingest_command(
     layer: Annotated[str, typer.Option(help="AnnData: the layer to read instead of X.")] = "",
     dataset: Annotated[str, typer.Option(help="HDF5, Zarr: the path of the data set in the file.")] = "",
     key: Annotated[str, typer.Option(help="Parquet folder split by columns: the column that rows match by.")] = "",
+    empty_chunks: Annotated[
+        bool, typer.Option("--empty-chunks", help="Zarr: chunks that are not there hold the fill value.")
+    ] = False,
     many_categories: Annotated[_MANY_CATEGORIES, typer.Option(help="Text columns of over 254 categories.")] = "error",
     bins: Annotated[int | None, typer.Option(help="Quantile bins, 8 to 255; by default one for 24 rows.")] = None,
     clean_names: Annotated[
@@ -82,6 +85,7 @@ def ingest_command(
         "layer": layer or None,
         "dataset": dataset or None,
         "key": key or None,
+        "empty_chunks": empty_chunks,
     }
     if missing is not None:
         form["missing"] = tuple(missing)

@@ -109,6 +109,7 @@ def select_command(
     layer: Annotated[str, _about_table("AnnData: the layer to read instead of X.")] = "",
     dataset: Annotated[str, _about_table("HDF5, Zarr: the path of the data set in the file.")] = "",
     key: Annotated[str, _about_table("Parquet folder split by columns: the column that rows match by.")] = "",
+    empty_chunks: Annotated[bool, _about_table("Zarr: chunks that are not there hold the fill value.")] = False,
     clean_names: Annotated[bool, _about_table("Mend bad names instead of refusing them.")] = False,
     q: Annotated[int | None, _about_search("Columns in a draw; by default one in 80, at least 50.")] = None,
     alpha: Annotated[
@@ -300,7 +301,10 @@ def table_as_store(table: Place, options: Mapping[str, Any], directory: Path, *,
         directory / STORE_NAME,
         options["memory"],
         about,
-        {"transposed": options["transposed"], **{name: options[name] or None for name in ("layer", "dataset", "key")}},
+        {
+            **{name: options[name] for name in ("transposed", "empty_chunks")},
+            **{name: options[name] or None for name in ("layer", "dataset", "key")},
+        },
         quiet=quiet,
         title=str(table),
     )

@@ -39,6 +39,23 @@ def _compile_genotypes() -> None:
     checksum_columns(codes, np.empty(2, np.uint64))
 
 
+def _compile_sparse() -> None:
+    from fernwood.kernels.sparse_coding import append_block, code_columns, pack_pairs, turn_rows, unpack_pairs
+
+    starts, one = np.array([0, 1]), np.zeros(1, np.int32)
+    for dtype in (np.uint8, np.uint16, np.uint32, np.uint64):
+        values = np.zeros(1, dtype)
+        turn_rows(starts, 0, one, values, one, starts.copy(), one.copy(), values.copy())
+        append_block(starts, one, values, np.zeros(1, np.int64), one.copy(), values.copy())
+    pairs = np.zeros(1, np.int64)
+    pack_pairs(one, one, pairs)
+    unpack_pairs(pairs, one.copy(), one.copy())
+    codes, counts, cuts = np.zeros((1, 2), np.uint8), np.zeros((3, 1), np.int64), np.zeros((2, 1, 255))
+    for stored in (np.ones(1, np.float32), np.ones(1)):
+        room = (*counts, np.zeros((1, 255), np.int64), *cuts, np.zeros(1))
+        code_columns(*(starts, stored, one, 24, codes, *room))
+
+
 def _compile_trees() -> None:
     from fernwood.kernels.dealing import deal_pieces, permute_codes
     from fernwood.kernels.drawing import deal_probe, draw_beside, draw_places, draw_weighted
@@ -133,6 +150,7 @@ FAMILIES = {
     "text": _compile_text,
     "entries": _compile_entries,
     "genotypes": _compile_genotypes,
+    "sparse": _compile_sparse,
     "trees": _compile_trees,
     "ratios": _compile_ratios,
     "snowball": _compile_snowball,

@@ -6,4 +6,12 @@ from fernwood.reduced.applying import Applied, apply_run
 from fernwood.reduced.tables import chosen_columns, reduced_table, store_of
 from fernwood.reduced.writing import StandardOutput, TableFile
 
-__all__ = ["Applied", "StandardOutput", "TableFile", "apply_run", "chosen_columns", "reduced_table", "store_of"]
+__all__ = [
+    "Applied",
+    "StandardOutput",
+    "TableFile",
+    "apply_run",
+    "chosen_columns",
+    "reduced_table",
+    "store_of",
+]

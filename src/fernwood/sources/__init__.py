@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,7 +38,7 @@ __all__ = [
 
 
 def open_source(table: Any, form: TableForm | None = None) -> Source:
-    """The source of a table: a path, a NumPy array, a SciPy sparse matrix or a data frame.
+    """The source of a table: a path, a NumPy array, a SciPy sparse matrix, an AnnData object or a data frame.
 
     Parameters
     ----------
@@ -64,6 +65,11 @@ def open_source(table: Any, form: TableForm | None = None) -> Source:
                 f"{shown(place)} is a URL, and tables are read from disk; copy it to one (a store may be at a URL)"
             )
         return _open_path(place, form)
+    if _is_annotated(table):
+        from fernwood.sources.annotated import source_of_annotated
+
+        _refuse_options(form, "an AnnData object", frozenset({"layer"}))
+        return source_of_annotated(table, form.layer)
     _refuse_options(form, f"a {type(table).__name__}")
     if isinstance(table, np.ma.MaskedArray):
         raise SourceError("a masked array hides its values; give table.filled(numpy.nan), where NaN is missing")
@@ -84,7 +90,15 @@ def open_source(table: Any, form: TableForm | None = None) -> Source:
         from fernwood.sources.arrays import ArraySource
 
         return ArraySource(as_array(table))
-    raise SourceError(f"a {type(table).__name__} is no table; give a path, an array, a sparse matrix or a data frame")
+    raise SourceError(
+        f"a {type(table).__name__} is no table; give a path, an array, a sparse matrix, AnnData or a data frame"
+    )
+
+
+def _is_annotated(table: Any) -> bool:
+    """Whether it is an AnnData object, without loading anndata."""
+    anndata = sys.modules.get("anndata")
+    return anndata is not None and isinstance(table, anndata.AnnData)
 
 
 def as_array(values: Any) -> NDArray[np.generic]:

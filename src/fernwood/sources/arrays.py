@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["ArraySource", "NpySource", "float_type", "open_npy"]
+__all__ = ["ArraySource", "NpySource", "TurnedReader", "float_type", "open_npy", "runs_of"]
 
 _SMALLEST_PIECE = 4096
 """Bytes of a row below which reading many rows piece by piece is slower than turning the whole table."""
@@ -162,7 +162,7 @@ class NpySource(Source):
                     workspace.progress(Progress("turning rows", first, layout.n_rows, "rows"))
                     rows = reader.rows(first, min(first + height, layout.n_rows))
                     blocks.append(rows[:, as_slice(columns)])
-                yield _TurnedReader(blocks, layout.dtype)
+                yield TurnedReader(blocks, layout.dtype)
             finally:
                 blocks.close()
 
@@ -236,29 +236,43 @@ class _NpyReader(Reader):
         return raw
 
 
-class _TurnedReader(Reader):
-    def __init__(self, blocks: RowBlocks, dtype: np.dtype[np.generic]) -> None:
+class TurnedReader(Reader):
+    """Columns of rows that were turned; `places` says where the wanted ones are, by default one after the other."""
+
+    def __init__(self, blocks: RowBlocks, dtype: np.dtype[np.generic], places: NDArray[np.int64] | None = None) -> None:
         self._blocks = blocks
         self._dtype = dtype
+        self._places = places
         self.n_rows = blocks.n_rows
         self.caches = blocks.held
 
     def overhead(self) -> int:
-        return self.n_rows * 8  # the part of a band that one block gives, at most
+        """Bytes for every column of a band."""
+        return self.n_rows * (8 if self._places is None else 16)  # the part of a band that one block gives, at most
 
     def band(self, start: int, stop: int) -> Band:
+        """The wanted columns from `start` to before `stop`."""
         kind = Kind.BOOLEAN if self._dtype.kind == "b" else Kind.NUMBER
-        return Band.of_numbers(self._blocks.columns(start, stop), kind)
+        if self._places is None:
+            return Band.of_numbers(self._blocks.columns(start, stop), kind)
+        parts = [self._blocks.columns(int(run[0]), int(run[-1]) + 1) for run in runs_of(self._places[start:stop])]
+        return Band.of_numbers(parts[0] if len(parts) == 1 else np.concatenate(parts), kind)
 
     def columns(self, start: int, stop: int) -> list[pa.Array | pa.ChunkedArray]:
+        """The same as Arrow arrays of the type of the numbers."""
         return typed_columns(self.band(start, stop), self._dtype)
+
+
+def runs_of(positions: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    """Positions cut where the next one is not the neighbour."""
+    return np.split(positions, np.flatnonzero(np.diff(positions) != 1) + 1)
 
 
 def _close_runs(wanted: NDArray[np.int64]) -> list[NDArray[np.int64]]:
     """Cut positions where reading across the gap would more than double what is read."""
     if len(wanted) and wanted[-1] - wanted[0] < 2 * len(wanted) and (np.diff(wanted) > 0).all():
         return [wanted]
-    return np.split(wanted, np.flatnonzero(np.diff(wanted) != 1) + 1)
+    return runs_of(wanted)
 
 
 def _joined(bands: list[Band]) -> Band:

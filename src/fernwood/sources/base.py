@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from fernwood.sources.names import Names
 
-__all__ = ["Band", "Kind", "Progress", "ProgressCallback", "Reader", "Source", "Workspace"]
+__all__ = ["Band", "Kind", "Progress", "ProgressCallback", "Reader", "Source", "SparseBand", "Workspace"]
 
 
 class Kind(IntEnum):
@@ -53,6 +53,48 @@ class Band:
         return cls(values, np.full(len(values), kind, np.uint8))
 
 
+@dataclass(frozen=True, slots=True)
+class SparseBand:
+    """Some columns of a table of which only some values are stored; all others are zero.
+
+    Attributes
+    ----------
+    n_rows
+    starts : int64 array; where each column begins, and where the last one ends
+    rows : int32 array; the row of every stored value, in rising order in a column: each row once
+    stored : float32 or float64 array; NaN is missing, and a zero may be stored
+    kinds : uint8 array of `Kind`: numbers or booleans
+    """
+
+    n_rows: int
+    starts: NDArray[np.int64]
+    rows: NDArray[np.int32]
+    stored: NDArray[np.floating]
+    kinds: NDArray[np.uint8]
+
+    @property
+    def labels(self) -> dict[int, pa.Array]:
+        """None: words are not sparse."""
+        return {}
+
+    def dense(self, columns: NDArray[np.int64] | None = None) -> Band:
+        """All columns, or those at some places, with their zeros.
+
+        Examples
+        --------
+        >>> starts, rows, stored = np.array([0, 1, 1]), np.array([2], np.int32), np.array([7.0])
+        >>> SparseBand(3, starts, rows, stored, np.zeros(2, np.uint8)).dense().values
+        array([[0., 0., 7.],
+               [0., 0., 0.]])
+        """
+        chosen = np.arange(len(self.kinds)) if columns is None else columns
+        values = np.zeros((len(chosen), self.n_rows), self.stored.dtype)
+        for i, column in enumerate(chosen.tolist()):
+            part = slice(self.starts[column], self.starts[column + 1])
+            values[i, self.rows[part]] = self.stored[part]
+        return Band(values, self.kinds[chosen])
+
+
 class Progress(NamedTuple):
     """How far a stage is: `done` of `total` bytes or columns."""
 
@@ -84,6 +126,9 @@ class Reader(ABC):
     caches: int = 0
     """Bytes that stay in memory between bands because the budget allows it: up to half of the workspace."""
 
+    would_cache: int = 0
+    """Bytes that would stay in memory if the budget were larger."""
+
     @abstractmethod
     def overhead(self) -> int:
         """Bytes that reading a band takes for every column in it, beside the band itself."""
@@ -91,6 +136,14 @@ class Reader(ABC):
     @abstractmethod
     def band(self, start: int, stop: int) -> Band:
         """The wanted columns from `start` to before `stop`."""
+
+    def stored(self) -> NDArray[np.int64] | None:
+        """Of a sparse table, how many values every wanted column stores; None where bands are dense."""
+        return None
+
+    def sparse_band(self, start: int, stop: int) -> SparseBand:
+        """The same as `band`, of a sparse table."""
+        raise NotImplementedError
 
     def columns(self, start: int, stop: int) -> list[pa.Array | pa.ChunkedArray]:
         """The same as Arrow arrays, of the types that they have in the source as far as these are known."""

@@ -11,14 +11,12 @@ import secrets
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy.sparse import csc_array, hstack
 
 from fernwood.errors import BudgetError
 from fernwood.files import FileWriter
 from fernwood.kernels.entries import sort_by_column
-from fernwood.sources.base import Band, Reader
 from fernwood.sources.repeating import distinct
-from fernwood.sources.sparse import sparse_band
+from fernwood.sources.sparse_columns import Columns
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-__all__ = ["ColumnEntries", "Entries", "EntryReader", "places_of"]
+__all__ = ["ColumnEntries", "Entries", "places_of"]
 
 _ENTRY_BYTES = 4 + 4 + 8  # row, column and value as they come
 _SORTED_BYTES = 4 + 8  # row and value, sorted
@@ -76,8 +74,8 @@ class ColumnEntries:
     >>> room = entries.room()
     >>> room.rows[:3], room.columns[:3], room.values[:3] = [4, 0, 1], [1, 0, 1], [7.0, 8.0, 9.0]
     >>> entries.take(3)
-    >>> entries.finish(5).columns(1, 2).toarray().ravel()
-    array([0., 9., 0., 0., 7.])
+    >>> entries.finish().read(1, 2).rows
+    array([4, 1], dtype=int32)
     """
 
     def __init__(self, n_columns: int, directory: Path, memory: int) -> None:
@@ -94,7 +92,6 @@ class ColumnEntries:
         self._runs: list[_Run] = []
         self._places: list[int] = []
         self._file: FileWriter | None = None
-        self._n_rows = 0
         self.dtype: np.dtype[np.floating] = np.dtype(np.float32)
         """The smallest type that holds every value exactly; counts of molecules need no doubles, and sort faster."""
         self.counts = np.zeros(n_columns, np.int64)
@@ -144,9 +141,8 @@ class ColumnEntries:
         for part in run:
             file.write(part)
 
-    def finish(self, n_rows: int) -> ColumnEntries:
+    def finish(self) -> ColumnEntries:
         """All entries are there: from now on columns can be read."""
-        self._n_rows = n_rows
         if self._filled or not (self._runs or self._file):
             self._sort()
         self._room = None
@@ -158,19 +154,23 @@ class ColumnEntries:
         return sum(run.nbytes for run in self._runs)
 
     @property
-    def column_bytes(self) -> int:
-        """The most that reading a column takes, beside what is made of it."""
-        longest = int(self.counts.max()) if self._n_columns else 0
-        return 64 + longest * (_ENTRY_BYTES + 2 * _SORTED_BYTES) + 16 * max(1, len(self._places))
+    def keeps(self) -> int:
+        """Bytes that stay in memory however small the budget is."""
+        return self.counts.nbytes
 
-    def columns(self, start: int, stop: int) -> csc_array:
-        """The columns from `start` to before `stop`, shape (rows, columns)."""
+    @property
+    def size(self) -> int:
+        """Bytes of all entries, sorted."""
+        return 8 * (self._n_columns + 1) * max(1, len(self._places)) + _SORTED_BYTES * int(self.counts.sum())
+
+    def read(self, start: int, stop: int) -> Columns:
+        """The columns from `start` to before `stop`."""
         if self._runs:
             run = self._runs[0]
             first, last = run.offsets[start], run.offsets[stop]
             whole = _Run(run.offsets[start : stop + 1] - first, run.rows[first:last], run.values[first:last])
         else:
-            parts = [self._read(i, start, stop) for i in range(len(self._places))]
+            parts = [self._read_run(i, start, stop) for i in range(len(self._places))]
             owners = [np.repeat(np.arange(stop - start, dtype=np.int32), np.diff(part.offsets)) for part in parts]
             together = Entries(
                 np.concatenate([part.rows for part in parts]),
@@ -178,9 +178,9 @@ class ColumnEntries:
                 np.concatenate([part.values for part in parts]),
             )
             whole = _sorted(together, stop - start)
-        return csc_array((whole.values, whole.rows, whole.offsets), shape=(self._n_rows, stop - start))
+        return Columns(whole.offsets, whole.rows, whole.values)
 
-    def _read(self, i: int, start: int, stop: int) -> _Run:
+    def _read_run(self, i: int, start: int, stop: int) -> _Run:
         """Some columns of a run in the file."""
         assert self._file is not None  # noqa: S101  (places are places in it)
         place = self._places[i]
@@ -232,26 +232,3 @@ def places_of(columns: NDArray[np.int64], n_columns: int) -> tuple[NDArray[np.in
     place_of = np.full(n_columns, -1, np.int64)
     place_of[once] = np.arange(len(once))
     return place_of, found
-
-
-class EntryReader(Reader):
-    """Columns of a table whose entries were read; `found` says where each wanted column is."""
-
-    def __init__(self, entries: ColumnEntries, n_rows: int, found: NDArray[np.int64]) -> None:
-        self.n_rows = n_rows
-        self.caches = entries.held
-        self.keeps = entries.counts.nbytes
-        self._entries = entries
-        self._found = found
-
-    def overhead(self) -> int:
-        """Bytes of the longest column's entries, on their way."""
-        return self._entries.column_bytes
-
-    def band(self, start: int, stop: int) -> Band:
-        """The wanted columns from `start` to before `stop`."""
-        found = self._found[start:stop]
-        breaks = np.flatnonzero(np.diff(found) != 1) + 1
-        runs = [run for run in np.split(found, breaks) if len(run)]
-        parts = [self._entries.columns(int(run[0]), int(run[-1]) + 1) for run in runs]
-        return sparse_band(parts[0] if len(parts) == 1 else hstack(parts, "csc"), self._entries.dtype)

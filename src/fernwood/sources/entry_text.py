@@ -14,8 +14,9 @@ from fernwood.kernels.entries import LONG_FIELDS
 from fernwood.kernels.ready import load_compiled
 from fernwood.kernels.text import FULL, HUNGRY, copy_cells
 from fernwood.sources.base import Progress, Reader, Source, Workspace
-from fernwood.sources.entries import ColumnEntries, Entries, EntryReader, places_of
+from fernwood.sources.entries import ColumnEntries, Entries, places_of
 from fernwood.sources.feed import TextFeed
+from fernwood.sources.sparse_columns import FoundColumns, SparseReader
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -37,7 +38,7 @@ class EntryTextSource(Source):
         self.n_bytes = path.stat().st_size
         self.n_rows = 0
         self._path = path
-        load_compiled("text", "entries")
+        load_compiled("text", "entries", "sparse")
 
     @contextmanager
     def feeding(self) -> Iterator[TextFeed]:
@@ -61,7 +62,8 @@ class EntryTextSource(Source):
             ) from error
         try:
             self.read(entries, place_of, workspace)
-            yield EntryReader(entries.finish(self.n_rows), self.n_rows, found)
+            columns_found = FoundColumns(entries.finish(), found)
+            yield SparseReader(columns_found, self.n_rows, entries.dtype, self.title)
         finally:
             entries.close()
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from fernwood.errors import SourceError, shown
 from fernwood.sources.table_form import TEXT_OPTIONS
 from fernwood.sources.text_format import COMPRESSED, is_text_name
+from fernwood.sources.zarr_marks import is_annotated_zarr, is_zarr
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -121,6 +122,32 @@ def _open_svmlight(path: Path, form: TableForm) -> Source:
     return open_svmlight(path, form)
 
 
+def _open_h5ad(path: Path, form: TableForm) -> Source:
+    from fernwood.sources.annotated import open_annotated
+    from fernwood.sources.hdf5 import Hdf5File
+
+    return open_annotated(Hdf5File(path), form.layer)
+
+
+def _open_annotated_zarr(path: Path, form: TableForm) -> Source:
+    from fernwood.sources.annotated import open_annotated
+    from fernwood.sources.zarr_arrays import ZarrFolder
+
+    return open_annotated(ZarrFolder(path, empty_chunks=form.empty_chunks), form.layer)
+
+
+def _open_hdf5(path: Path, form: TableForm) -> Source:
+    from fernwood.sources.hdf5 import open_hdf5
+
+    return open_hdf5(path, form)
+
+
+def _open_zarr(path: Path, form: TableForm) -> Source:
+    from fernwood.sources.zarr_arrays import open_zarr
+
+    return open_zarr(path, form)
+
+
 def _open_folder(path: Path, form: TableForm) -> Source:
     from fernwood.sources.parquet import open_parquet_folder
 
@@ -142,6 +169,10 @@ _OURS = (
         _ends_with(".svm", ".svmlight", ".libsvm", packed=True),
         _open_svmlight,
     ),
+    Format("AnnData (.h5ad)", _ends_with(".h5ad"), _open_h5ad, frozenset({"layer"})),
+    Format("HDF5 (.h5, .hdf5)", _ends_with(".h5", ".hdf5"), _open_hdf5, frozenset({"dataset", "layer"})),
+    Format("AnnData in Zarr", is_annotated_zarr, _open_annotated_zarr, frozenset({"layer", "empty_chunks"})),
+    Format("Zarr (.zarr)", is_zarr, _open_zarr, frozenset({"dataset", "empty_chunks"})),
     # Any folder that nobody else knows: it says itself what it lacks.
     Format("folders of Parquet files", lambda path: path.is_dir(), _open_folder, frozenset({"key"})),
 )

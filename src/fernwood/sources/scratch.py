@@ -9,7 +9,7 @@ r1 [a b c d e]  -> 3 rows at     block 1: a a a | b b b | c c c …       c: blo
 from __future__ import annotations
 
 import secrets
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -20,21 +20,25 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["ColumnBlocks", "RowBlocks"]
+__all__ = ["ColumnBlocks", "RowBlocks", "Scratch", "turned"]
 
 
-class _Scratch:
-    """Arrays of one type put away one after the other: in memory up to a limit, then all of them in a file."""
+_Type = TypeVar("_Type", bound=np.generic)
+
+
+class Scratch:
+    """Arrays put away one after the other: in memory up to a limit, then all of them in a file."""
 
     def __init__(self, directory: Path, limit: int) -> None:
         self._directory = directory
         self._limit = limit
         self._file: FileWriter | None = None
-        self._blocks: list[NDArray[np.floating]] = []
+        self._blocks: list[NDArray[np.generic]] = []
         self._offsets: list[int] = []
         self.held = 0
 
-    def append(self, block: NDArray[np.floating]) -> None:
+    def append(self, block: NDArray[np.generic]) -> None:
+        """Take an array; it is kept as it is, so it must not change later."""
         if self._file is None and self.held + block.nbytes > self._limit:
             self._file = FileWriter(self._directory / f"scratch-{secrets.token_hex(4)}.bin", sync=False)
             for kept in self._blocks:
@@ -47,7 +51,7 @@ class _Scratch:
         else:
             self._put(block)
 
-    def _put(self, block: NDArray[np.floating]) -> None:
+    def _put(self, block: NDArray[np.generic]) -> None:
         if self._file is not None:
             self._offsets.append(self._file.tell())
             self._file.write(block)
@@ -59,7 +63,16 @@ class _Scratch:
         else:
             self._file.read_into(out.data.cast("B"), self._offsets[i] + start * out.itemsize)
 
+    def part(self, i: int, start: int, size: int, dtype: np.dtype[_Type]) -> NDArray[_Type]:
+        """Elements of array i, of one dimension and this type, from `start` on; not to be changed."""
+        if self._file is None:
+            return self._blocks[i][start : start + size].view(dtype)
+        out = np.empty(size, dtype)
+        self._file.read_into(out.data.cast("B"), self._offsets[i] + start * out.itemsize)
+        return out
+
     def close(self) -> None:
+        """Forget everything, the file too."""
         self._blocks.clear()
         if self._file is not None:
             self._file.close()
@@ -67,13 +80,13 @@ class _Scratch:
 
 
 class RowBlocks:
-    """Blocks of rows in, columns out."""
+    """Blocks of rows in, whole ones or pieces of them; columns out."""
 
     def __init__(self, dtype: np.dtype[np.floating], directory: Path, limit: int) -> None:
         self.n_rows = 0
         self._dtype = dtype
-        self._heights: list[int] = []
-        self._scratch = _Scratch(directory, limit)
+        self._tiles: list[_Tile] = []
+        self._scratch = Scratch(directory, limit)
 
     @property
     def held(self) -> int:
@@ -82,24 +95,37 @@ class RowBlocks:
 
     def append(self, rows: NDArray[np.generic]) -> None:
         """Take a block of whole rows, shape (rows, columns)."""
-        self._scratch.append(turned(rows, self._dtype))
-        self._heights.append(len(rows))
-        self.n_rows += len(rows)
+        self.put(rows, self.n_rows, 0)
+
+    def put(self, tile: NDArray[np.generic], row: int, column: int) -> None:
+        """Take a piece of some rows, shape (rows, columns), that begins at a row and a column."""
+        self._scratch.append(turned(tile, self._dtype))
+        self._tiles.append(_Tile(row, column, *tile.shape))
+        self.n_rows = max(self.n_rows, row + len(tile))
 
     def columns(self, start: int, stop: int) -> NDArray[np.floating]:
         """The columns from `start` to before `stop`, shape (columns, rows)."""
         out = np.empty((stop - start, self.n_rows), self._dtype)
-        row = 0
-        for i, height in enumerate(self._heights):
-            part = np.empty((stop - start, height), self._dtype)
-            self._scratch.read(i, start * height, part)
-            out[:, row : row + height] = part
-            row += height
+        for i, tile in enumerate(self._tiles):
+            first, last = max(start, tile.column), min(stop, tile.column + tile.width)
+            if first < last:
+                part = np.empty((last - first, tile.height), self._dtype)
+                self._scratch.read(i, (first - tile.column) * tile.height, part)
+                out[first - start : last - start, tile.row : tile.row + tile.height] = part
         return out
 
     def close(self) -> None:
         """Forget everything, the scratch file too."""
         self._scratch.close()
+
+
+class _Tile(NamedTuple):
+    """Where a piece of a table lies in it."""
+
+    row: int
+    column: int
+    height: int
+    width: int
 
 
 class ColumnBlocks:
@@ -109,7 +135,7 @@ class ColumnBlocks:
         self.n_columns = 0
         self._n_rows = n_rows
         self._firsts: list[int] = []
-        self._scratch = _Scratch(directory, limit)
+        self._scratch = Scratch(directory, limit)
 
     @property
     def held(self) -> int:

@@ -1,64 +1,78 @@
-"""SciPy sparse matrices as sources: only the band in hand is ever dense."""
+"""SciPy sparse matrices as sources: they are never dense, not even a band of them."""
 
 from __future__ import annotations
 
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from fernwood.errors import BudgetError, SourceError
-from fernwood.sources.arrays import as_slice, float_type
-from fernwood.sources.base import Band, Kind, Reader, Source, Workspace
+from fernwood.sources.arrays import float_type
+from fernwood.sources.base import Reader, Source, Workspace
 from fernwood.sources.names import NumberedNames
+from fernwood.sources.repeating import distinct
+from fernwood.sources.sparse_columns import (
+    FoundColumns,
+    SparseReader,
+    StoredColumns,
+    TurnedRows,
+    get_ready,
+    row_starts,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    import numpy as np
     from numpy.typing import NDArray
-    from scipy.sparse import csc_array, sparray
+    from scipy.sparse import csc_array, csr_array, sparray
 
-__all__ = ["SparseSource", "sparse_band"]
+__all__ = ["SparseSource"]
 
 
 class SparseSource(Source):
-    """A sparse matrix or array; one that is not compressed by columns is converted once, which takes its size again."""
+    """A sparse matrix or array.
 
-    def __init__(self, matrix: sparray) -> None:
-        self.title = "the sparse matrix"
+    One that is stored by columns is read where it is; one stored by rows is sorted by columns, in a scratch file where
+    it does not fit the budget once more; all others are converted by SciPy first.
+    """
+
+    def __init__(self, matrix: sparray, title: str = "the sparse matrix") -> None:
+        self.title = title
         if len(matrix.shape) != 2:
             raise SourceError(f"{self.title} has shape {matrix.shape}; a table has two dimensions: rows × columns")
-        self._type = float_type(matrix.dtype, self.title)
+        float_type(matrix.dtype, self.title)
         self._matrix = matrix
         self.names = NumberedNames(matrix.shape[1])
         self.n_bytes = matrix.nnz * (matrix.dtype.itemsize + 4)
+        get_ready()
 
     @contextmanager
     def reading(self, columns: NDArray[np.int64], workspace: Workspace) -> Iterator[Reader]:
         """Open the matrix to read some columns."""
-        converted = 0 if self._matrix.format == "csc" else 2 * self.n_bytes
+        matrix = self._matrix
+        if matrix.format == "csr":
+            once, found = distinct(columns)
+            turned = TurnedRows(matrix.shape[1], once, matrix.dtype, workspace, self.title)
+            try:
+                turned.fill(_starts(matrix, 0, self.title), matrix.indices[: matrix.nnz], matrix.data[: matrix.nnz])
+                yield SparseReader(FoundColumns(turned, found), matrix.shape[0], matrix.dtype, self.title)
+            finally:
+                turned.close()
+            return
+        converted = 0 if matrix.format == "csc" else 2 * self.n_bytes
         if converted > workspace.memory:
             raise BudgetError(f"{self.title} does not fit the memory given once more", converted)
-        yield _SparseReader(self._matrix.tocsc(), columns, self._type, converted // 2)
+        by_columns = matrix.tocsc()
+        stored = StoredColumns(
+            _starts(by_columns, 1, self.title),
+            by_columns.indices,
+            by_columns.data,
+            columns,
+            matrix.shape[0],
+            self.title,
+        )
+        yield SparseReader(stored, matrix.shape[0], matrix.dtype, self.title, converted // 2)
 
 
-class _SparseReader(Reader):
-    def __init__(self, matrix: csc_array, columns: NDArray[np.int64], dtype: np.dtype[np.floating], keeps: int) -> None:
-        self.keeps = keeps
-        self._matrix = matrix
-        self._columns = columns
-        self._dtype = dtype
-        self.n_rows = matrix.shape[0]
-
-    def overhead(self) -> int:
-        return 2 * self.n_rows * int(self._matrix.dtype.itemsize)
-
-    def band(self, start: int, stop: int) -> Band:
-        return sparse_band(self._matrix[:, as_slice(self._columns[start:stop])], self._dtype)
-
-
-def sparse_band(columns: csc_array, dtype: np.dtype[np.floating]) -> Band:
-    """A band of columns that are compressed by columns."""
-    # The transpose of a matrix compressed by columns is compressed by rows, so rows come out contiguous.
-    values = np.ascontiguousarray(columns.T.toarray(), dtype)
-    return Band.of_numbers(values, Kind.BOOLEAN if columns.dtype.kind == "b" else Kind.NUMBER)
+def _starts(matrix: csc_array | csr_array, axis: int, title: str) -> NDArray[np.int64]:
+    return row_starts(matrix.indptr, matrix.shape[axis], int(matrix.indptr[-1]), title)

@@ -14,6 +14,7 @@ TEXT_OPTIONS = frozenset(field.name for field in fields(TextFormat))
 _ABOUT = {
     "layer": "which matrix of an AnnData file is the table",
     "dataset": "which data set of an HDF5 file or Zarr group is the table",
+    "empty_chunks": "that chunks of Zarr which are not there hold the fill value",
     "key": "which column the parts of a Parquet folder are joined by",
 }
 
@@ -30,6 +31,8 @@ class TableForm(TextFormat):
         Of HDF5 and Zarr: the path of the data set or array inside the file.
     key
         Of a folder of Parquet parts that stand side by side: the column that their rows are matched by.
+    empty_chunks
+        Of Zarr: whether chunks that are not there hold the fill value; otherwise they are taken for lost, and refused.
 
     Examples
     --------
@@ -40,6 +43,7 @@ class TableForm(TextFormat):
     layer: str | None = None
     dataset: str | None = None
     key: str | None = None
+    empty_chunks: bool = False
 
 
 def about_option(name: str) -> str:

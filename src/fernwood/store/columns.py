@@ -9,19 +9,23 @@ import numpy as np
 import pyarrow as pa
 
 from fernwood.errors import SourceError, shown
-from fernwood.sources.base import Band, Kind
+from fernwood.sources.base import Band, Kind, SparseBand
 from fernwood.sources.levels import LevelBand
 from fernwood.store.grid import Grids, unpack_grids
 from fernwood.store.quantise import Quantised, quantise, thresholds
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
 __all__ = [
     "COLUMN_SCHEMA",
     "KIND_NAMES",
     "MAX_CATEGORIES",
+    "CodedBand",
     "ManyCategories",
+    "QuantisedBand",
     "Scale",
     "code_band",
     "codes_checksum",
@@ -93,7 +97,46 @@ def kinds_of(names: pa.ChunkedArray) -> NDArray[np.uint8]:
     return np.asarray(numbers[coded.indices.to_numpy()])
 
 
-def code_band(band: Band, names: pa.Array, bins: int) -> CodedBand:
+def _column_checksums(codes: NDArray[np.uint8]) -> NDArray[np.uint64]:
+    return np.array([codes_checksum(column) for column in codes], np.uint64)
+
+
+class QuantisedBand(NamedTuple):
+    """The codes of some columns, and what their records are made of."""
+
+    quantised: Quantised
+    names: pa.Array
+    kinds: NDArray[np.uint8]
+    labels: dict[int, pa.Array]
+    checksums: Callable[[NDArray[np.uint8]], NDArray[np.uint64]] = _column_checksums
+
+    def recorded(self) -> CodedBand:
+        """The codes and their records, with a checksum of every column."""
+        codes, grids = self.quantised.codes, self.quantised.grids
+        list_of_labels = pa.large_list(pa.large_string())
+        labels = pa.nulls(len(codes), list_of_labels)
+        if self.labels:
+            of_column = [self.labels.get(i) for i in range(len(codes))]
+            labels = pa.array([None if of is None else of.to_pylist() for of in of_column], list_of_labels)
+        records = pa.record_batch(
+            [
+                self.names,
+                pa.array(KIND_NAMES, pa.string()).take(pa.array(self.kinds)),
+                pa.array(self.quantised.n_codes.astype(np.uint8)),
+                pa.array(self.quantised.n_missing),
+                pa.array(self.checksums(codes)),
+                pa.array(self.quantised.exact),
+                pa.array(grids.shift),
+                pa.array(grids.origin),
+                pa.LargeListArray.from_arrays(pa.array(grids.offsets), pa.array(grids.steps)),
+                labels,
+            ],
+            schema=COLUMN_SCHEMA,
+        )
+        return CodedBand(codes, records)
+
+
+def code_band(band: Band | SparseBand, names: pa.Array, bins: int) -> QuantisedBand:
     """Turn source values into codes.
 
     Parameters
@@ -108,42 +151,16 @@ def code_band(band: Band, names: pa.Array, bins: int) -> CodedBand:
     if isinstance(band, LevelBand):
         from fernwood.store.levels import level_checksums, quantised_levels  # compiled code, which numbers do without
 
-        quantised = quantised_levels(band)
-        return _coded(quantised, level_checksums(quantised.codes), band, names)
-    _refuse_infinite(band.values, names)
+        return QuantisedBand(quantised_levels(band), names, band.kinds, band.labels, level_checksums)
+    _refuse_infinite(band, names)
     # Settled categories are their places in order, 0 to at most 253, all in use: the quantiser keeps them as they are.
-    quantised = quantise(band.values, bins)
-    checksums = np.array([codes_checksum(column) for column in quantised.codes], np.uint64)
-    return _coded(quantised, checksums, band, names)
+    quantised = quantise(band.values, bins) if isinstance(band, Band) else _quantise_sparse(band, bins)
+    return QuantisedBand(quantised, names, band.kinds, band.labels)
 
 
-def _coded(quantised: Quantised, checksums: NDArray[np.uint64], band: Band, names: pa.Array) -> CodedBand:
-    """Codes with the records that go with them."""
-    grids = quantised.grids
-    list_of_labels = pa.large_list(pa.large_string())
-    labels = pa.nulls(len(names), list_of_labels)
-    if band.labels:
-        of_column = [band.labels.get(i) for i in range(len(names))]
-        labels = pa.array([None if of is None else of.to_pylist() for of in of_column], list_of_labels)
-    records = pa.record_batch(
-        [
-            names,
-            pa.array(KIND_NAMES, pa.string()).take(pa.array(band.kinds)),
-            pa.array(quantised.n_codes.astype(np.uint8)),
-            pa.array(quantised.n_missing),
-            pa.array(checksums),
-            pa.array(quantised.exact),
-            pa.array(grids.shift),
-            pa.array(grids.origin),
-            pa.LargeListArray.from_arrays(pa.array(grids.offsets), pa.array(grids.steps)),
-            labels,
-        ],
-        schema=COLUMN_SCHEMA,
-    )
-    return CodedBand(quantised.codes, records)
-
-
-def settle_categories(band: Band, names: pa.Array, policy: ManyCategories) -> tuple[Band, pa.Array]:
+def settle_categories(
+    band: Band | SparseBand, names: pa.Array, policy: ManyCategories
+) -> tuple[Band | SparseBand, pa.Array]:
     """Number the categories of every text column by the order of their labels; deal with columns of too many.
 
     Returns
@@ -151,7 +168,7 @@ def settle_categories(band: Band, names: pa.Array, policy: ManyCategories) -> tu
     Band, Arrow array
         The band with the labels in use, in order, and values that are places among them; and the names that remain.
     """
-    if not band.labels:
+    if isinstance(band, SparseBand) or not band.labels:
         return band, names
     values, kinds = band.values, band.kinds.copy()
     settled: dict[int, pa.Array] = {}
@@ -210,11 +227,24 @@ def record_scale(record: dict[str, Any]) -> Scale:
     return Scale(kind, grid, [])
 
 
-def _refuse_infinite(values: NDArray[np.floating], names: pa.Array) -> None:
-    infinite = np.isinf(values)
-    if infinite.any():
-        column, row = np.argwhere(infinite)[0]
-        raise SourceError(
-            f"column {shown(names[int(column)])} has {values[column, row]} in row {row}; infinite values have no place "
-            "among bins: make it missing, or leave the column out with --drop (drop=)"
-        )
+def _quantise_sparse(band: SparseBand, bins: int) -> Quantised:
+    from fernwood.store.sparse import quantise_sparse  # loads compiled code, which dense tables do without
+
+    return quantise_sparse(band, bins)
+
+
+def _refuse_infinite(band: Band | SparseBand, names: pa.Array) -> None:
+    infinite = np.isinf(band.values if isinstance(band, Band) else band.stored)
+    if not infinite.any():
+        return
+    if isinstance(band, Band):
+        column, row = np.argwhere(infinite)[0].tolist()
+        value = band.values[column, row]
+    else:
+        place = int(infinite.argmax())
+        column, row = int(np.searchsorted(band.starts, place, side="right")) - 1, int(band.rows[place])
+        value = band.stored[place]
+    raise SourceError(
+        f"column {shown(names[column])} has {value} in row {row}; infinite values have no place "
+        "among bins: make it missing, or leave the column out with --drop (drop=)"
+    )

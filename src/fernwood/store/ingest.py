@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import tempfile
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
@@ -40,11 +41,14 @@ from fernwood.version import __version__
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterator, Sequence
+    from concurrent.futures import Future
+    from typing import Self
 
     from numpy.typing import NDArray
 
-    from fernwood.sources.base import ProgressCallback, Reader, Source
+    from fernwood.sources.base import Band, ProgressCallback, Reader, Source, SparseBand
     from fernwood.store.base import Store
+    from fernwood.store.columns import CodedBand
 
 __all__ = ["ingest"]
 
@@ -55,6 +59,8 @@ _SPARE_BYTES = 8 * 10**6
 """For what is not counted: interpreter objects, Arrow's odds and ends."""
 _RECORD_BYTES = 8 * MAX_CODES + 160
 """The longest record of a column: its grid, and the rest."""
+_STORED_BYTES = 44
+"""What a value of a sparse band takes at most: its row and itself as it is read, sorted, and as it is."""
 
 
 def ingest(
@@ -81,6 +87,7 @@ def ingest(
     layer: str | None = None,
     dataset: str | None = None,
     key: str | None = None,
+    empty_chunks: bool = False,
     force: bool = False,
     progress: ProgressCallback | None = None,
 ) -> Store:
@@ -90,8 +97,8 @@ def ingest(
     ----------
     source
         A path (CSV and other delimited text, also compressed; Parquet, one file or a folder of parts; Arrow IPC or
-        Feather; ``.npy``; PLINK ``.bed``; a 10x folder or ``.mtx``; SVMlight), a NumPy array, a SciPy sparse matrix, or
-        a data frame.
+        Feather; ``.npy``; AnnData, HDF5 and Zarr; PLINK ``.bed``; a 10x folder or ``.mtx``; SVMlight), a NumPy array, a
+        SciPy sparse matrix, an AnnData object, or a data frame.
     out
         The store directory to make, by custom ``NAME.fern``; None keeps the store in memory.
     target
@@ -118,7 +125,7 @@ def ingest(
         Rename columns whose names are empty, repeated, too long or hold control characters, instead of refusing them.
     delimiter, header, decimal, missing, transposed, categorical
         How a text file is written; see `fernwood.sources.text_format.TextFormat`.
-    layer, dataset, key
+    layer, dataset, key, empty_chunks
         What of a file is the table; see `fernwood.sources.table_form.TableForm`.
     force
         Replace a store that is there already.
@@ -137,7 +144,8 @@ def ingest(
     Notes
     -----
     Peak memory stays below `memory`; what is too large is turned from rows to columns in a scratch file beside the
-    store, which needs 8 bytes a cell of disk while a text file, or an array of many rows in row order, is read.
+    store, which needs 8 bytes a cell of disk while a text file, or an array of many rows in row order, is read, and
+    of a sparse table that is stored by rows what its values and their rows take.
 
     Examples
     --------
@@ -151,7 +159,8 @@ def ingest(
     _check_choices(task, bins, many_categories)
     budget = default_budget() if memory is None else parse_size(memory)
     form = TableForm(
-        delimiter, header, decimal, _listed(missing), transposed, _listed(categorical), layer, dataset, key
+        *(delimiter, header, decimal, _listed(missing), transposed, _listed(categorical)),
+        *(layer, dataset, key, empty_chunks),
     )
     path = None if out is None else _on_disk(out)
     if path is not None:
@@ -244,32 +253,58 @@ class _Job:
     ) -> list[str]:
         """Move the candidates, which the reader has behind the roles, and covariates into the store; the notes."""
         suspects = Suspects(roles.target, bins)
-        width = self._band_width(reader, len(wanted), kept)
         first = len(plan.positions)
-        for start in range(0, len(wanted), width):
-            self._progress(Progress("storing", start, len(wanted), "columns"))
-            positions = wanted[start : start + width]
-            band = reader.band(first + start, first + start + len(positions))
-            band, names = settle_categories(band, self._table.names.take(positions), self._many_categories)
-            coded = code_band(band, names, bins)
-            suspects.look(band, coded)
-            append(coded)
+
+        with _Behind(append) as behind:
+            for start, stop in self._bands(reader, first, len(wanted), kept):
+                self._progress(Progress("storing", start, len(wanted), "columns"))
+                names = self._table.names.take(wanted[start:stop])
+                band, names = settle_categories(
+                    _band(reader, first + start, first + stop), names, self._many_categories
+                )
+                suspects.look_at_values(band, names)
+                coded = code_band(band, names, bins).recorded()
+                suspects.look_at_codes(coded)
+                behind.append(coded)
         if plan.n_covariates:
             workspace = Workspace(self._budget - kept, Path(), self._progress)  # some columns: no scratch is needed
-            append(code_band(*settle_categories(*plan.covariates(reader.n_rows, workspace), "error"), bins))
+            band, names = settle_categories(*plan.covariates(reader.n_rows, workspace), "error")
+            append(code_band(band, names, bins).recorded())
         self._progress(Progress("storing", len(wanted), len(wanted), "columns"))
         return suspects.notes()
 
+    def _bands(self, reader: Reader, first: int, n_columns: int, kept: int) -> Iterator[tuple[int, int]]:
+        """Where bands of the candidates, which the reader has from `first` on, begin and end."""
+        stored = reader.stored()
+        if stored is None:
+            width = self._band_width(reader, n_columns, kept)
+            yield from ((start, min(start + width, n_columns)) for start in range(0, n_columns, width))
+            return
+        sizes = reader.n_rows * (1 + 1 + 1) + 4 * _RECORD_BYTES + _STORED_BYTES * stored[first:]
+        room = self._room(reader, n_columns, kept, int(sizes.max()))
+        ends = np.cumsum(sizes)
+        start = 0
+        while start < n_columns:
+            before = int(ends[start - 1]) if start else 0
+            stop = int(np.searchsorted(ends, before + room, side="right"))
+            yield start, stop
+            start = stop
+
     def _band_width(self, reader: Reader, n_columns: int, kept: int) -> int:
-        """How many columns a band has: as many as fit beside coding, what the reader holds and what is kept."""
+        """How many columns a dense band has."""
+        a_column = reader.n_rows * (8 + 1 + 1 + 1) + reader.overhead() + 4 * _RECORD_BYTES
+        return self._room(reader, n_columns, kept, a_column) // a_column
+
+    def _room(self, reader: Reader, n_columns: int, kept: int, a_column: int) -> int:
+        """Bytes for a band: what fits beside coding, what the reader holds and what is kept; at least a column."""
         coding = _coding_bytes(reader.n_rows, n_columns) + kept
-        a_column = reader.n_rows * (8 + 1 + 1) + reader.overhead() + 3 * _RECORD_BYTES
         room = min(self._budget - coding - reader.keeps - reader.caches, _BAND_BYTES)
         if room < a_column:
             least = coding + reader.keeps + a_column
             # A reader caches up to half of its workspace: of a larger budget, half of what is more.
-            raise self._too_small(2 * least - _coding_bytes(0, n_columns) if reader.caches else least)
-        return int(room // a_column)
+            half = least - _coding_bytes(0, n_columns)
+            raise self._too_small(least + (half if reader.caches else min(half, reader.would_cache)))
+        return room
 
     def _too_small(self, least: int) -> BudgetError:
         return BudgetError(
@@ -281,6 +316,33 @@ class _Job:
     def _refuse_nothing(self, n_columns: int) -> None:
         if n_columns == 0:
             raise SourceError(f"no column of {self._table.title} is left beside the target; keep at least one")
+
+
+class _Behind:
+    """Appends bands on a thread of its own, one at a time and in order, so that the next one is coded meanwhile."""
+
+    def __init__(self, append: Callable[[CodedBand], None]) -> None:
+        self._append = append
+        self._pool = ThreadPoolExecutor(1)
+        self._last: Future[None] | None = None
+
+    def append(self, coded: CodedBand) -> None:
+        """Wait for the band before, and let this one be written."""
+        if self._last is not None:
+            self._last.result()
+        self._last = self._pool.submit(self._append, coded)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, failed: type[BaseException] | None, *_: object) -> None:
+        self._pool.shutdown()
+        if self._last is not None and failed is None:
+            self._last.result()
+
+
+def _band(reader: Reader, start: int, stop: int) -> Band | SparseBand:
+    return reader.band(start, stop) if reader.stored() is None else reader.sparse_band(start, stop)
 
 
 def _coding_bytes(n_rows: int, n_columns: int) -> int:

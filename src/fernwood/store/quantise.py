@@ -27,9 +27,13 @@ if TYPE_CHECKING:
 __all__ = [
     "MAX_CODES",
     "MISSING",
+    "Block",
+    "Cuts",
     "Quantised",
     "bin_count",
     "encode",
+    "join_blocks",
+    "pack_cuts",
     "quantise",
     "representatives",
     "thresholds",
@@ -98,6 +102,11 @@ def quantise(values: NDArray[np.floating], bins: int) -> Quantised:
     codes = np.empty((n_columns, n_rows), np.uint8)
     step = max(1, _CELLS_AT_A_TIME // max(n_rows, 1))
     parts = [_quantise_block(values[i : i + step], bins, codes[i : i + step]) for i in range(0, n_columns, step)]
+    return join_blocks(codes, parts)
+
+
+def join_blocks(codes: NDArray[np.uint8], parts: list[Block]) -> Quantised:
+    """What was found of some columns at a time, as one."""
     grids = join_grids([part.grids for part in parts])
     n_missing = np.concatenate([part.n_missing for part in parts] or [grids.lengths])
     exact = np.concatenate([part.exact for part in parts] or [grids.lengths == 0])
@@ -128,7 +137,7 @@ def representatives(grid: NDArray[np.float64], exact: bool) -> NDArray[np.float6
     return grid if exact else 0.5 * grid[:-1] + 0.5 * grid[1:]
 
 
-class _Block(NamedTuple):
+class Block(NamedTuple):
     """Of some columns, what `Quantised` has beside the codes."""
 
     grids: Grids
@@ -136,7 +145,7 @@ class _Block(NamedTuple):
     exact: NDArray[np.bool_]
 
 
-def _quantise_block(values: NDArray[np.floating], bins: int, codes: NDArray[np.uint8]) -> _Block:
+def _quantise_block(values: NDArray[np.floating], bins: int, codes: NDArray[np.uint8]) -> Block:
     """Fill the codes of a few columns by rank, and find their grids."""
     n_columns, n_rows = values.shape
     ordered, rows = _sort(values)
@@ -171,14 +180,32 @@ def _quantise_block(values: NDArray[np.floating], bins: int, codes: NDArray[np.u
 
     above = ordered[column, rank].astype(np.float64)
     if exact.all():
-        return _Block(pack_grids(to_keys(above), lengths), n_missing, exact)
+        return Block(pack_grids(to_keys(above), lengths), n_missing, exact)
     below = ordered[column, np.maximum(rank - 1, 0)].astype(np.float64)
     last = ordered[np.arange(n_columns), np.maximum(n_present - 1, 0)].astype(np.float64)
-    keys = np.where(exact[column], to_keys(above), 0)
-    binned = ~exact[column]
-    keys[binned], upper = _threshold_keys(below[binned], above[binned], rank[binned], lengths[~exact], last[~exact])
+    return Block(pack_cuts(Cuts(column, rank, above, below), lengths, last, exact), n_missing, exact)
+
+
+class Cuts(NamedTuple):
+    """Where the codes of some columns begin, one column after the other: the rank, the value there, the one before."""
+
+    column: NDArray[np.int64]
+    rank: NDArray[np.int64]
+    above: NDArray[np.float64]
+    below: NDArray[np.float64]
+
+
+def pack_cuts(cuts: Cuts, lengths: NDArray[np.int64], last: NDArray[np.float64], exact: NDArray[np.bool_]) -> Grids:
+    """The grids of columns, from their cuts (`lengths[i]` of column i) and their largest values."""
+    if exact.all():
+        return pack_grids(to_keys(cuts.above), lengths)
+    binned = ~exact[cuts.column]
+    keys = np.where(binned, 0, to_keys(cuts.above))
+    keys[binned], upper = _threshold_keys(
+        cuts.below[binned], cuts.above[binned], cuts.rank[binned], lengths[~exact], last[~exact]
+    )
     ends = np.cumsum(lengths)[~exact]
-    return _Block(pack_grids(np.insert(keys, ends, upper), lengths + ~exact), n_missing, exact)
+    return pack_grids(np.insert(keys, ends, upper), lengths + ~exact)
 
 
 def _sort(values: NDArray[np.floating]) -> tuple[NDArray[np.floating], NDArray[np.integer]]:

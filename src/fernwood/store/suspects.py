@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
 
 from fernwood.errors import shown
-from fernwood.sources.base import Kind
+from fernwood.sources.base import Band, Kind
 from fernwood.sources.levels import LevelBand
 from fernwood.store.quantise import quantise
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from numpy.typing import NDArray
 
-    from fernwood.sources.base import Band
+    from fernwood.sources.base import SparseBand
     from fernwood.store.columns import CodedBand
     from fernwood.store.roles import Target
 
@@ -24,6 +24,7 @@ __all__ = ["Suspects"]
 _FEWEST_ROWS = 8  # a handful of rows is numbered by accident
 _NAMED = 5
 _LOOKED_AT = 64  # rows that tell most columns from the target
+_DENSE_AT_A_TIME = 16
 
 
 class Suspects:
@@ -42,20 +43,33 @@ class Suspects:
             else:
                 self._target_codes = quantise(target.values.astype(np.float64)[None], bins).codes[0]
 
-    def look(self, band: Band, coded: CodedBand) -> None:
-        """Look at some columns."""
-        names = coded.records.column("name")
-        self._n_equal += self._look_for_target(coded, names)
-        # A handful of levels cannot number more rows than that.
-        if not isinstance(band, LevelBand) and band.values.shape[1] >= _FEWEST_ROWS:
-            with np.errstate(over="ignore"):  # what is too far apart for a number is no step of a counter either
-                steps = band.values[:, 1] - band.values[:, 0]
-                last = band.values[:, -1] - band.values[:, 0]
-            likely = np.flatnonzero((band.kinds == Kind.NUMBER) & (steps == 1) & (last == band.values.shape[1] - 1))
-            for i in likely.tolist():
-                if (np.diff(band.values[i]) == 1).all():
-                    self._n_numbered += 1
-                    _remember(self._numbered, names, i)
+    def look_at_values(self, band: Band | SparseBand, names: pa.Array) -> None:
+        """Look for row numbers."""
+        if isinstance(band, LevelBand):
+            return  # a handful of levels cannot number more rows than that
+        if isinstance(band, Band):
+            if band.values.shape[1] >= _FEWEST_ROWS:
+                self._look_for_numbers(band, names)
+        elif band.n_rows >= _FEWEST_ROWS:
+            # A column that numbers the rows has one zero at most.
+            full = np.flatnonzero(np.diff(band.starts) >= band.n_rows - 1)
+            for first in range(0, len(full), _DENSE_AT_A_TIME):
+                some = full[first : first + _DENSE_AT_A_TIME]
+                self._look_for_numbers(band.dense(some), names.take(pa.array(some)))
+
+    def look_at_codes(self, coded: CodedBand) -> None:
+        """Look for copies of the target."""
+        self._n_equal += self._look_for_target(coded, coded.records.column("name"))
+
+    def _look_for_numbers(self, band: Band, names: pa.Array) -> None:
+        with np.errstate(over="ignore"):  # what is too far apart for a number is no step of a counter either
+            steps = band.values[:, 1] - band.values[:, 0]
+            last = band.values[:, -1] - band.values[:, 0]
+        likely = np.flatnonzero((band.kinds == Kind.NUMBER) & (steps == 1) & (last == band.values.shape[1] - 1))
+        for i in likely.tolist():
+            if (np.diff(band.values[i]) == 1).all():
+                self._n_numbered += 1
+                _remember(self._numbered, names, i)
 
     def _look_for_target(self, coded: CodedBand, names: pa.Array) -> int:
         target = self._target_codes
