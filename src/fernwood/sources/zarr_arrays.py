@@ -2,7 +2,7 @@
 
 Zarr reads a chunk that is not there as its fill value. That may be meant, since chunks of nothing else need not be
 written, or it may be a file that was lost, and the metadata does not tell which. So a chunk that is not there is
-refused unless the user says that it is meant; see decision 0022.
+refused unless the user says that it is meant; see decision 0025.
 """
 
 from __future__ import annotations
