@@ -4,12 +4,12 @@ BIN := .venv/bin
 FRESH := .venv/.filled
 
 SCALE := scale-million scale-subspace scale-ten-million scale-rows scale-rows-subspace scale-width scale-store \
-	scale-checkpoints scale-kills report-million cluster-dask cluster-dask-ferns cluster-object-store cluster-units
+	scale-checkpoints scale-kills report-million
 
 DOCUMENTED := .venv/.documented
 TESTED := .venv/.tested
 
-.PHONY: help demo test lint format docs browser bench bench-scale clean
+.PHONY: help demo test lint format docs browser bench bench-cluster bench-scale clean
 
 help:
 	@echo "make demo   a small end-to-end run on a generated table"
@@ -20,6 +20,7 @@ help:
 	@echo "make browser  what the tests of the report in a browser need beside chromium"
 	@echo "make bench  the benchmarks; appends to benchmarks/results/"
 	@echo "make bench-scale  the long ones: tables of a gigabyte and more"
+	@echo "make bench-cluster  Dask workers beside threads, and a store on an object store"
 	@echo "make clean  remove .venv, caches and the demo's files"
 
 $(FRESH): pyproject.toml
@@ -69,6 +70,10 @@ bench: $(FRESH)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
 	@echo "==> running all benchmarks (long; benchmarks/run.py CASE runs one)"
 	@$(BIN)/python benchmarks/run.py
+
+bench-cluster: $(TESTED)
+	@echo "==> running the benchmarks of clusters and object stores (minutes)"
+	@$(BIN)/python benchmarks/run.py cluster-dask cluster-object-store cluster-units --results benchmarks/results/cluster.jsonl
 
 bench-scale: $(FRESH)
 	@echo "==> running the benchmarks of scale (minutes, and gigabytes in benchmarks/scratch)"

@@ -78,18 +78,9 @@ def _served(store: Path, beside: dict[str, str]) -> Iterator[None]:
 
 def cluster_dask(bench: Bench) -> tuple[dict[str, Any], dict[str, bool]]:
     """Madelon-like, 1000 x 50 000: two worker processes of a Dask LocalCluster beside two threads; one is killed."""
-    return _beside_threads(bench, "snowball")
-
-
-def cluster_dask_ferns(bench: Bench) -> tuple[dict[str, Any], dict[str, bool]]:
-    """The same with random ferns, whose rounds are draws."""
-    return _beside_threads(bench, "ferns")
-
-
-def _beside_threads(bench: Bench, method: str) -> tuple[dict[str, Any], dict[str, bool]]:
     store = bench.scratch / "table.fern"
     bench.script("make_madelon.py", str(store), "50000", str(_SEED))
-    figures = json.loads(bench.script("cluster_beside.py", str(store), method).output)
+    figures = json.loads(bench.script("cluster_beside.py", str(store)).output)
     return figures, {
         "≤ 1.25 × the time of threads": figures["over_threads"] <= 1.25,
         "identical selection": figures["same_selection"] == 1,
@@ -107,7 +98,6 @@ def cluster_units(bench: Bench) -> tuple[dict[str, Any], dict[str, bool]]:
 
 CLUSTER_CASES = {
     "cluster-dask": cluster_dask,
-    "cluster-dask-ferns": cluster_dask_ferns,
     "cluster-object-store": cluster_object_store,
     "cluster-units": cluster_units,
 }

@@ -1,6 +1,6 @@
 """One search on threads and on the workers of a Dask LocalCluster, side by side, and once with a worker killed.
 
-    python benchmarks/scripts/cluster_beside.py STORE METHOD
+    python benchmarks/scripts/cluster_beside.py STORE
 
 Prints JSON. The cluster is there before the clock starts, and its workers have loaded what they need, as the process
 with the threads has.
@@ -24,11 +24,12 @@ def main() -> None:
     from distributed import Client, LocalCluster
 
     import fernwood
-    from fernwood.search.methods import select, settings_type
+    from fernwood.search.methods import select
+    from fernwood.search.snowball_settings import SnowballSettings
     from fernwood.work.cluster import DaskEngine
 
     store = fernwood.open(sys.argv[1])
-    settings = settings_type(sys.argv[2])()
+    settings = SnowballSettings()
 
     def timed(**how: Any) -> tuple[float, Any]:
         started = time.perf_counter()
