@@ -165,7 +165,9 @@ def test_the_readme_shows_the_two_commands() -> None:
     assert "make test" in text
 
 
-@pytest.mark.parametrize(("name", "least"), [("README.md", 8), ("docs/memory.md", 9), ("docs/faq.md", 5), ("docs/cluster.md", 19)])
+@pytest.mark.parametrize(
+    ("name", "least"), [("README.md", 8), ("docs/memory.md", 9), ("docs/faq.md", 5), ("docs/cluster.md", 19)]
+)
 def test_single_figures_are_those_measured(name: str, least: int) -> None:
     """Every row of such a table names a case and a figure, and rounds a value that a results file holds."""
     measured = recorded()

@@ -30,13 +30,16 @@ def _compile_entries() -> None:
     sort_by_column(*room, np.empty(2, np.int64), np.empty(2, np.int32), np.empty(2))
 
 
-def _compile_genotypes() -> None:
+def _compile_checksums() -> None:
     from fernwood.kernels.checksums import checksum_columns
+
+    checksum_columns(np.empty((2, 5), np.uint8), np.empty(2, np.uint64))
+
+
+def _compile_genotypes() -> None:
     from fernwood.kernels.genotypes import unpack_genotypes
 
-    codes = np.empty((2, 5), np.uint8)
-    unpack_genotypes(np.zeros((2, 2), np.uint8), codes, np.empty((2, 4), np.int64))
-    checksum_columns(codes, np.empty(2, np.uint64))
+    unpack_genotypes(np.zeros((2, 2), np.uint8), np.empty((2, 5), np.uint8), np.empty((2, 4), np.int64))
 
 
 def _compile_sparse() -> None:
@@ -149,6 +152,7 @@ def _compile_ferns() -> None:
 FAMILIES = {
     "text": _compile_text,
     "entries": _compile_entries,
+    "checksums": _compile_checksums,
     "genotypes": _compile_genotypes,
     "sparse": _compile_sparse,
     "trees": _compile_trees,

@@ -38,7 +38,7 @@ class EntryTextSource(Source):
         self.n_bytes = path.stat().st_size
         self.n_rows = 0
         self._path = path
-        load_compiled("text", "entries", "sparse")
+        load_compiled("text", "entries", "sparse", "checksums")
 
     @contextmanager
     def feeding(self) -> Iterator[TextFeed]:

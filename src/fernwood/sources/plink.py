@@ -64,7 +64,7 @@ class PlinkSource(Source):
         self.names = ListedNames(_variants(_companion(path, ".bim", "variants")))
         self._n_rows = people.num_rows
         self.beside = RowTable(people, shown(path.with_suffix(".fam").name))
-        load_compiled("genotypes")
+        load_compiled("genotypes", "checksums")
         wanted = _HEADER + len(self.names) * (-(-self._n_rows // 4))
         if self.n_bytes != wanted:
             raise SourceError(

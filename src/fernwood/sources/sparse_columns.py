@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 import numpy as np
 
 from fernwood.errors import SourceError
-from fernwood.kernels.families import load_families
-from fernwood.kernels.ready import ensure_compiled
+from fernwood.kernels.ready import load_compiled
 from fernwood.kernels.sparse_coding import append_block, turn_rows
 from fernwood.sources.arrays import float_type, runs_of
 from fernwood.sources.base import Band, Kind, Progress, Reader, SparseBand
@@ -47,8 +46,7 @@ _Type = TypeVar("_Type", bound=np.generic)
 
 def get_ready() -> None:
     """Compile, or load, what is needed; before anybody counts how much memory is left."""
-    ensure_compiled("sparse")
-    load_families("sparse")
+    load_compiled("sparse", "checksums")
 
 
 class Vector(Protocol):

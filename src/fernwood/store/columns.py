@@ -149,13 +149,17 @@ def code_band(band: Band | SparseBand, names: pa.Array, bins: int) -> QuantisedB
         Quantile bins of columns with more than 255 distinct values.
     """
     if isinstance(band, LevelBand):
-        from fernwood.store.levels import level_checksums, quantised_levels  # compiled code, which numbers do without
+        from fernwood.store.checksums import many_checksums
+        from fernwood.store.levels import quantised_levels  # compiled code, which numbers do without
 
-        return QuantisedBand(quantised_levels(band), names, band.kinds, band.labels, level_checksums)
+        return QuantisedBand(quantised_levels(band), names, band.kinds, band.labels, many_checksums)
     _refuse_infinite(band, names)
     # Settled categories are their places in order, 0 to at most 253, all in use: the quantiser keeps them as they are.
-    quantised = quantise(band.values, bins) if isinstance(band, Band) else _quantise_sparse(band, bins)
-    return QuantisedBand(quantised, names, band.kinds, band.labels)
+    if isinstance(band, SparseBand):
+        from fernwood.store.checksums import many_checksums
+
+        return QuantisedBand(_quantise_sparse(band, bins), names, band.kinds, band.labels, many_checksums)
+    return QuantisedBand(quantise(band.values, bins), names, band.kinds, band.labels)
 
 
 def settle_categories(

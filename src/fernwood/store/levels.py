@@ -7,17 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fernwood.kernels.checksums import checksum_columns
 from fernwood.sources.levels import levels_of
 from fernwood.store.grid import Grids, pack_grids, to_keys
 from fernwood.store.quantise import Quantised
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from fernwood.sources.levels import LevelBand
 
-__all__ = ["level_checksums", "quantised_levels"]
+__all__ = ["quantised_levels"]
 
 
 def quantised_levels(band: LevelBand) -> Quantised:
@@ -52,10 +49,3 @@ def _pattern_grids(levels: tuple[float, ...]) -> Grids:
         own = packed.steps[packed.offsets[pattern] : packed.offsets[pattern + 1]]
         steps[pattern, : len(own)] = own
     return packed._replace(steps=steps)
-
-
-def level_checksums(codes: NDArray[np.uint8]) -> NDArray[np.uint64]:
-    """The checksums of many columns, as `codes_checksum` gives them one by one."""
-    out = np.empty(len(codes), np.uint64)
-    checksum_columns(codes, out)
-    return out
