@@ -76,23 +76,34 @@ def seconds_a_cell(rows: int, columns: int, contexts: int) -> float:
         return best / (rows * columns * contexts)
 
 
-def seconds_an_item() -> float:
-    """What a Dask scheduler takes for an item of a kilobyte, with two workers, all items of a round together."""
+def through_dask() -> dict[str, float]:
+    """What a Dask scheduler with two workers takes: an item of many, and a round of four, ours and by joblib."""
+    import joblib
     from distributed import Client, LocalCluster
 
     from fernwood.work.cluster import DaskEngine
 
+    def best(run: Callable[[], object]) -> float:
+        took = []
+        for _ in range(5):
+            started = time.perf_counter()
+            run()
+            took.append(time.perf_counter() - started)
+        return min(took)
+
     with (
         LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
         Client(cluster, set_as_default=False) as client,
+        joblib.parallel_config("dask", client=client),
     ):
         engine = DaskEngine(client)
-        took = []
-        for _ in range(3):
-            started = time.perf_counter()
-            list(engine.run(len, [bytes(1000)] * _ITEMS))
-            took.append(time.perf_counter() - started)
-        return min(took) / _ITEMS
+        parallel = joblib.Parallel(-1, return_as="generator", pre_dispatch="all", batch_size=1)
+        few, many = [bytes(1000)] * 4, [bytes(1000)] * _ITEMS
+        return {
+            "item_ms": 1e3 * best(lambda: list(engine.run(len, many))) / _ITEMS,
+            "round_ms": 1e3 * best(lambda: list(engine.run(len, few))),
+            "round_by_joblib_ms": 1e3 * best(lambda: list(parallel(joblib.delayed(len)(item) for item in few))),
+        }
 
 
 def main() -> None:
@@ -106,7 +117,7 @@ def main() -> None:
     units = {
         "cell_ns": 1e9 * seconds_a_cell(1000, 10_000, FIRST_LEG),
         "cell_many_rows_ns": 1e9 * seconds_a_cell(SAMPLE, 400, FIRST_LEG),
-        "item_ms": 1e3 * seconds_an_item(),
+        **through_dask(),
         "sent_an_item": engine.bytes_sent / engine.n_items,
         "item_kilobytes": engine.bytes_sent / engine.n_items / 1e3,
         "most_sent_a_round": engine.largest,
