@@ -91,6 +91,14 @@ def test_items_give_the_answer_of_threads(case: str, here: HereEngine) -> None:
     assert here.n_rounds > 2
 
 
+def test_columns_in_many_small_blocks(here: HereEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As of very many rows: the shadows that say what chance does come in several blocks, too."""
+    store = mixed()
+    expected = select(store, QUICK, 3).result
+    monkeypatch.setattr("fernwood.run.plan._BLOCK_BYTES", 300 * 37)
+    same(expected, select(store, QUICK, 3, engine=here).result)
+
+
 def test_boruta_in_several_blocks(here: HereEngine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fernwood.search.forests._FIT_COLUMNS", 50)
     store, settings = plain(), BorutaSettings(max_iter=5)

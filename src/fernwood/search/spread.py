@@ -369,7 +369,7 @@ class SnowballBench:
         with self._lock:
             if reference not in standing.references:
                 blocks = self._scored(scorer, reference, standing.drawn.contexts)
-                scores = np.concatenate([some for _, some in blocks])
+                scores = np.concatenate([some.copy() for _, some in blocks])  # the next block is in the same buffer
                 told = scores.mean(axis=0, dtype=np.float64), scores.std(axis=0, dtype=np.float64)
                 standing.references[reference] = told
             return standing.references[reference]
