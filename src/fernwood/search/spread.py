@@ -352,7 +352,7 @@ class SnowballBench:
                 scorer.keep(first.positions, first.categories, self._width)
                 self._kept[id(scorer)] = asked.firsts
             recipe = asked.recipe
-            key = (asked.whole, None if recipe is None else (recipe.n_ferns, recipe.n_found, repr(recipe.state)))
+            key = (asked.whole, None if recipe is None else recipe.key)
             if self._standing is None or self._standing[0] != key:
                 self._standing = None  # before the next are laid out
                 drawn = Drawn.nothing(ground)
