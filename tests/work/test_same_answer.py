@@ -104,6 +104,14 @@ def test_a_store_on_disk_is_opened_where_it_is(here: HereEngine, tmp_path: Path)
     assert [path.name for path in tmp_path.iterdir()] == ["m.fern"]
 
 
+def test_nothing_stays_of_items_that_were_done_here(here: HereEngine) -> None:
+    from fernwood.search import working
+
+    before = list(working._known)
+    select(plain(), FernSettings(scans=20), 3, engine=here)
+    assert list(working._known) == before
+
+
 def test_little_is_sent(here: HereEngine) -> None:
     """Never codes nor contexts: most of a round are the addresses of 20 000 shadows, of eight bytes each."""
     rng = np.random.default_rng(0)

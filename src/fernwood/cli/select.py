@@ -26,8 +26,10 @@ if TYPE_CHECKING:
 
 __all__ = ["check_table_options", "select_command", "table_as_store"]
 
-_OF_TABLES = ("target", "task", "weights", "groups", "columns", "drop", "transposed", "layer", "dataset", "key")
-_OF_TABLES += ("empty_chunks", "clean_names")
+_OF_TABLES = (
+    *("target", "task", "weights", "groups", "columns", "drop"),
+    *("transposed", "layer", "dataset", "key", "empty_chunks", "clean_names"),
+)
 _TASKS = Literal["classification", "regression"]
 _METHODS = Literal["snowball", "subspace", "ferns", "boruta", "elimination", "filter"]
 _GOALS = Literal["all-relevant", "minimal"]

@@ -152,6 +152,7 @@ class DaskEngine(Engine):
         return str(self._client.scheduler_info(n_workers=0)["address"])
 
     def _results(self, perform: Callable[[bytes], Any], items: Sequence[bytes]) -> Iterator[Any]:
+        self.n_workers = sum(self._threads().values()) or self.n_workers  # for the next round: workers come and go
         # A client that is in two rounds at once, or was before a resume, must not take one item for another.
         name = f"fernwood-{secrets.token_hex(6)}"
         keys = [f"{name}-{i}" for i in range(len(items))]
@@ -205,14 +206,14 @@ class DaskEngine(Engine):
 
     def _wait(self, futures: list[Future], *, any_one: bool) -> bool:
         """Wait for one of some items, or for all; whether that was over soon."""
-        from distributed import wait
+        from distributed import CancelledError, wait
 
         try:
             with self._client.as_current():
                 wait(futures, timeout=_LOOK_S, return_when="FIRST_COMPLETED" if any_one else "ALL_COMPLETED")
         except TimeoutError:
             return False
-        except OSError as error:
+        except (CancelledError, OSError) as error:
             raise self._gone(error) from error
         return True
 
