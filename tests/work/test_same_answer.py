@@ -18,7 +18,7 @@ from fernwood.search.methods import Settings, select
 from fernwood.search.settings import SubspaceSettings
 from fernwood.search.snowball_settings import SnowballSettings
 from fernwood.store import Store
-from tests.work.conftest import HereEngine
+from tests.work.conftest import HereEngine, ThreadsEngine
 
 MADELON = make_madelon(300, 120, class_sep=2.0, random_state=4)
 QUICK = SnowballSettings(n_contexts=32, max_waves=4, n_confirming=32, max_contexts=32)
@@ -89,6 +89,13 @@ def test_items_give_the_answer_of_threads(case: str, here: HereEngine) -> None:
     got = select(store, settings, 3, engine=here)
     same(expected.result, got.result)
     assert here.n_rounds > 2
+
+
+@pytest.mark.parametrize("case", ["mixed columns", "a sample of rows", "subspaces", "boruta of ferns"])
+def test_a_worker_of_several_threads(case: str) -> None:
+    make, settings = CASES[case]
+    store = make()
+    same(select(store, settings, 3).result, select(store, settings, 3, engine=ThreadsEngine()).result)
 
 
 def test_boruta_in_several_blocks(here: HereEngine, monkeypatch: pytest.MonkeyPatch) -> None:
