@@ -434,10 +434,12 @@ def test_bad_input_gets_one_sentence(run: Any, table: Path, tmp_path: Path, argu
 
 
 def test_a_store_has_its_roles_settled(run: Any, table: Path) -> None:
+    """And what was read of the table: another layer is not in it."""
     run("ingest", table.name, "--target", "sick", "--out", "s.fern", "--quiet")
-    done = run("select", "s.fern", "--target", "site")
-    assert done.code == 2
-    assert "--target is given and 's.fern' is a store, which has it settled; leave it out" in done.err
+    for option in (["--target", "site"], ["--layer", "counts"], ["--key", "id"], ["--empty-chunks"]):
+        done = run("select", "s.fern", *option)
+        assert done.code == 2
+        assert f"{option[0]} is given and 's.fern' is a store, which has it settled; leave it out" in done.err
 
 
 def test_an_existing_run_is_replaced_by_force_alone(run: Any, table: Path) -> None:

@@ -68,6 +68,10 @@ def test_info_verify_and_plan(run: Any, before: str) -> None:
         (("select", f"s3://{BUCKET}/t.csv"), "'s3://bucket/t.csv' is no store: there is no manifest.json below it"),
         (("info", f"s3://{BUCKET}/t.csv"), "'s3://bucket/t.csv' is no store"),
         (("select", URL, "--target", "y"), "--target is given and 's.fern' is a store, which has it settled"),
+        (
+            ("select", f"s3://{BUCKET}/t.h5ad", "--target", "y"),
+            "is a URL, and tables are read from disk; copy it to one",
+        ),
         (("ingest", f"s3://{BUCKET}/t.csv", "--target", "y", "--out", "x"), "is a URL, and tables are read from disk"),
         (("ingest", "t.csv", "--target", "y", "--out", URL), f"a store is made on disk, and '{URL}' is a URL"),
         (("info", "nope://x/s.fern"), "begins with nope://, which fsspec does not know"),

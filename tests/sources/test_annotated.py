@@ -162,7 +162,10 @@ def test_small_budgets_change_nothing(tmp_path: Path) -> None:
     [
         ({"target": "cell_typ"}, "there is no target 'cell_typ': neither .*; did you mean 'cell_type'?"),
         ({"target": "cell_type", "groups": "donors"}, "there is no groups 'donors'.*; did you mean 'donor'?"),
-        ({"target": "cell_type", "given": ["agee"]}, "the covariate 'agee' is no column of the table"),
+        (
+            {"target": "cell_type", "given": ["agee"]},
+            "the covariate 'agee' is no column of the table; did you mean 'age'",
+        ),
         ({"target": "cell_type", "layer": "doubel"}, "has no layer 'doubel'; did you mean 'double'?"),
         ({"target": "cell_type", "layer": "raw"}, "has no layer 'raw'; it has 'double'"),
         ({"target": "cell_type", "dataset": "X"}, "dataset says which data set .*; leave it out"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,16 @@ class HereEngine(Engine):
         done = {int(i): perform(items[i]) for i in np.random.default_rng(len(items)).permutation(len(items))}
         for i in range(len(items)):
             yield done[i]
+
+
+class ThreadsEngine(Engine):
+    """Items that are done side by side in one process, as by a worker of several threads."""
+
+    n_workers = 4
+
+    def _results(self, perform: Callable[[bytes], Any], items: Sequence[bytes]) -> Iterator[Any]:
+        with ThreadPoolExecutor(self.n_workers) as pool:
+            yield from pool.map(perform, items)
 
 
 @pytest.fixture

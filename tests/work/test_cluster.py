@@ -51,6 +51,25 @@ def test_results_come_in_the_order_of_the_items(engine: DaskEngine) -> None:
     assert (engine.bytes_sent, engine.n_rounds, engine.n_again, engine.n_workers) == (100, 1, 0, 2)
 
 
+def test_workers_that_come_later_count_in_the_next_round(engine: DaskEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a queue of jobs, most workers come when the search has begun."""
+    monkeypatch.setattr(engine, "_threads", lambda: {"a": 1, "b": 3})
+    assert list(engine.run(doubled, [b"a"])) == [b"aa"]
+    assert engine.n_workers == 4
+
+
+def test_items_that_somebody_cancels(engine: DaskEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a client does that restarts the cluster."""
+    import distributed
+
+    def cancelled(*_: object, **__: object) -> None:
+        raise distributed.CancelledError("restarted")
+
+    monkeypatch.setattr(distributed, "wait", cancelled)
+    with pytest.raises(ClusterError, match=r"the Dask scheduler is gone \(CancelledError\)"):
+        list(engine.run(doubled, [b"a"]))
+
+
 def test_a_search_has_the_answer_of_threads(engine: DaskEngine, store: fernwood.Store) -> None:
     on_threads = select(store, SETTINGS, 0, n_threads=2).result
     on_workers = select(store, SETTINGS, 0, engine=engine).result

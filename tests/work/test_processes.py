@@ -14,7 +14,7 @@ from fernwood.datasets import make_madelon
 from fernwood.errors import FernwoodWarning
 from fernwood.work.choosing import engine_here
 from fernwood.work.processes import JoblibEngine
-from tests.work.errands import complains, dies_elsewhere, dies_once, doubled
+from tests.work.errands import complains, dies_elsewhere, dies_once, doubled, lacks_memory_elsewhere
 
 MADELON = make_madelon(300, 200, class_sep=2.0, random_state=0)
 
@@ -40,6 +40,12 @@ def test_items_of_a_process_that_is_killed_are_done_again(tmp_path: Path) -> Non
 def test_an_item_that_kills_all_is_done_here() -> None:
     with joblib.parallel_config("loky"), pytest.warns(FernwoodWarning, match="died 3 times; this part .* is done here"):
         assert list(JoblibEngine(2).run(dies_elsewhere, [str(os.getpid()).encode()])) == [os.getpid()]
+
+
+def test_an_item_for_which_a_process_has_no_room_is_done_here() -> None:
+    here = str(os.getpid()).encode()
+    with joblib.parallel_config("loky"), pytest.warns(FernwoodWarning, match="short of memory; this part .* done here"):
+        assert list(JoblibEngine(2).run(lacks_memory_elsewhere, [here, here])) == [os.getpid()] * 2
 
 
 def test_a_complaint_is_passed_on() -> None:

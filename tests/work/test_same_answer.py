@@ -18,7 +18,7 @@ from fernwood.search.methods import Settings, select
 from fernwood.search.settings import SubspaceSettings
 from fernwood.search.snowball_settings import SnowballSettings
 from fernwood.store import Store
-from tests.work.conftest import HereEngine
+from tests.work.conftest import HereEngine, ThreadsEngine
 
 MADELON = make_madelon(300, 120, class_sep=2.0, random_state=4)
 QUICK = SnowballSettings(n_contexts=32, max_waves=4, n_confirming=32, max_contexts=32)
@@ -99,6 +99,13 @@ def test_columns_in_many_small_blocks(here: HereEngine, monkeypatch: pytest.Monk
     same(expected, select(store, QUICK, 3, engine=here).result)
 
 
+@pytest.mark.parametrize("case", ["mixed columns", "a sample of rows", "subspaces", "boruta of ferns"])
+def test_a_worker_of_several_threads(case: str) -> None:
+    make, settings = CASES[case]
+    store = make()
+    same(select(store, settings, 3).result, select(store, settings, 3, engine=ThreadsEngine()).result)
+
+
 def test_boruta_in_several_blocks(here: HereEngine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fernwood.search.forests._FIT_COLUMNS", 50)
     store, settings = plain(), BorutaSettings(max_iter=5)
@@ -110,6 +117,14 @@ def test_a_store_on_disk_is_opened_where_it_is(here: HereEngine, tmp_path: Path)
     got = select(store, QUICK, 3, engine=here).result
     same(select(store, QUICK, 3).result, got)
     assert [path.name for path in tmp_path.iterdir()] == ["m.fern"]
+
+
+def test_nothing_stays_of_items_that_were_done_here(here: HereEngine) -> None:
+    from fernwood.search import working
+
+    before = list(working._known)
+    select(plain(), FernSettings(scans=20), 3, engine=here)
+    assert list(working._known) == before
 
 
 def test_little_is_sent(here: HereEngine) -> None:

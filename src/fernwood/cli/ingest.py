@@ -38,7 +38,7 @@ def ingest_command(
     ] = None,
     columns: Annotated[list[str] | None, typer.Option(help="Keep only these: names or patterns; repeat it.")] = None,
     drop: Annotated[list[str] | None, typer.Option(help="Leave these out: names or patterns; repeat it.")] = None,
-    transposed: Annotated[bool, typer.Option("--transposed", help="Text: features in rows.")] = False,
+    transposed: Annotated[bool, typer.Option("--transposed", help="Text, MatrixMarket: features in rows.")] = False,
     delimiter: Annotated[str, typer.Option(help="Text: the character between cells ('tab' for a tab).")] = "",
     header: Annotated[bool | None, typer.Option(help="Text: whether line 1 holds names; told from it.")] = None,
     decimal: Annotated[str, typer.Option(help="Text: the decimal sign.")] = ".",

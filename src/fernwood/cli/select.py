@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 
 __all__ = ["check_table_options", "select_command", "table_as_store"]
 
+_OF_TABLES = (
+    *("target", "task", "weights", "groups", "columns", "drop"),
+    *("transposed", "layer", "dataset", "key", "empty_chunks", "clean_names"),
+)
 _TASKS = Literal["classification", "regression"]
 _METHODS = Literal["snowball", "subspace", "ferns", "boruta", "elimination", "filter"]
 _GOALS = Literal["all-relevant", "minimal"]
@@ -105,7 +109,7 @@ def select_command(
     groups: Annotated[str, _about_table("Rows that belong together, as of one patient: a column or a file.")] = "",
     columns: Annotated[list[str] | None, _about_table("Only these: names or patterns; repeat it.")] = None,
     drop: Annotated[list[str] | None, _about_table("Without these: names or patterns; repeat it.")] = None,
-    transposed: Annotated[bool, _about_table("Text: features in rows.")] = False,
+    transposed: Annotated[bool, _about_table("Text, MatrixMarket: features in rows.")] = False,
     layer: Annotated[str, _about_table("AnnData: the layer to read instead of X.")] = "",
     dataset: Annotated[str, _about_table("HDF5, Zarr: the path of the data set in the file.")] = "",
     key: Annotated[str, _about_table("Parquet folder split by columns: the column that rows match by.")] = "",
@@ -264,16 +268,19 @@ def check_scheduler(scheduler: str, method: str) -> None:
 
 def check_table_options(table: Place, options: Mapping[str, Any]) -> None:
     """Refuse options about a table that do not go with what is given: a store has them settled."""
-    from fernwood.sources import check_path
+    from fernwood.sources import check_path, on_disk
     from fernwood.store.manifest import is_store
 
     if isinstance(table, Path):
         check_path(table)  # what is not there has no target either
     if is_store(table):
-        twice = [name for name in ("target", "task", "weights", "groups", "columns", "drop") if options[name]]
+        twice = [name for name in _OF_TABLES if options[name]]
         if twice:
+            if not table.name.endswith(".fern"):
+                on_disk(table)  # by what is said of it, it is a table
             raise ParameterError(
-                f"--{twice[0]} is given and {shown(table.name)} is a store, which has it settled; leave it out"
+                f"--{twice[0].replace('_', '-')} is given and {shown(table.name)} is a store, which has it settled; "
+                "leave it out"
             )
     elif not options["target"]:
         raise ParameterError("--target is not given; name the column, or the file, that the others are to explain")

@@ -98,7 +98,9 @@ def annotate(
         check_new(out, force=force)
     if path.is_dir() and not is_annotated_zarr(path):
         what = "Zarr, but no AnnData" if is_zarr(path) else "a folder, and no Zarr"
-        raise SourceError(f"{shown(path.name)} is {what}: it has no var to write to; give an .h5ad file or folder")
+        raise SourceError(
+            f"{shown(path.name)} is {what}: it has no var to write to; give an .h5ad file or an AnnData .zarr folder"
+        )
     container: Container = ZarrFolder(path) if path.is_dir() else Hdf5File(path)
     # What stands in the way is said before anything is copied.
     columns, n_found = _columns_of(found, var_names(container), container.title, prefix)

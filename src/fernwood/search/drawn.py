@@ -10,6 +10,8 @@ from fernwood import seeds
 from fernwood.learner.contexts import Ferns, draw_exploring_ferns, draw_ferns, without_context
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable
+
     from numpy.typing import NDArray
 
     from fernwood.kernels.examining import Contexts
@@ -36,6 +38,15 @@ class Recipe(NamedTuple):
     n_ferns: int
     n_found: int | None
     state: dict[str, Any]
+
+    @property
+    def key(self) -> Hashable:
+        """The same for recipes of the same contexts only.
+
+        The state does not tell: a search that is stopped early, and then goes on, draws from other columns at the same
+        address.
+        """
+        return self.columns.tobytes(), self.categories.tobytes(), self.n_ferns, self.n_found, repr(self.state)
 
     def grown(self, codes: NDArray[np.uint8], ground: Ground, rng: np.random.Generator | None = None) -> Ferns:
         """The contexts, from the codes of the columns; by a generator that is at their state, which then goes on."""

@@ -110,7 +110,9 @@ def select(
     with Watch(directory, allowed, progress) as watch, ExitStack() as stack:
         if engine is not None and _is_spread(settings):
             seen = stack.enter_context(where_workers_see_it(store))
-            how |= {"crew": Crew(engine, seen, settings, seed), "n_threads": 1}
+            crew = Crew(engine, seen, settings, seed)
+            stack.callback(crew.dismiss)
+            how |= {"crew": crew, "n_threads": 1}
         search = _SEARCHES[settings.method][0]
         how |= {"memory": memory, "held": held, "directory": directory, "progress": watch}
         result, stopped_by = search(store, settings, seed, **how)

@@ -21,7 +21,7 @@ from fernwood.search.evidence import ContextEvidence, n_referred
 from fernwood.search.sampling import sampled_rows
 from fernwood.search.scoring import Columns
 from fernwood.search.sight import sight
-from fernwood.work.packing import PackedNumbers, pack
+from fernwood.work.packing import ITEMS_A_WORKER, PackedNumbers, pack
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -40,8 +40,6 @@ if TYPE_CHECKING:
 
 __all__ = ["SnowballBench", "SpreadEvidence", "survey_by"]
 
-_ITEMS_A_WORKER = 2
-"""Items of a round for every worker: one that is done early takes over from one that is late."""
 _FEWEST_COLUMNS, _MOST_COLUMNS = 256, 2**17
 """Columns of an item: more than what asking costs, and few enough that little is lost with a worker."""
 
@@ -118,7 +116,7 @@ def _cut(sizes: list[int], n_workers: int) -> Iterator[list[tuple[int, slice]]]:
     [[(0, slice(0, 300, None)), (1, slice(0, 212, None))], [(1, slice(212, 724, None))]]
     """
     total = sum(sizes)
-    fair = -(-total // (_ITEMS_A_WORKER * n_workers))
+    fair = -(-total // (ITEMS_A_WORKER * n_workers))
     size = min(max(fair, _FEWEST_COLUMNS), _MOST_COLUMNS)
     item: list[tuple[int, slice]] = []
     room = size
@@ -352,7 +350,7 @@ class SnowballBench:
                 scorer.keep(first.positions, first.categories, self._width)
                 self._kept[id(scorer)] = asked.firsts
             recipe = asked.recipe
-            key = (asked.whole, None if recipe is None else (recipe.n_ferns, recipe.n_found, repr(recipe.state)))
+            key = (asked.whole, None if recipe is None else recipe.key)
             if self._standing is None or self._standing[0] != key:
                 self._standing = None  # before the next are laid out
                 drawn = Drawn.nothing(ground)

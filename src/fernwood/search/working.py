@@ -85,6 +85,11 @@ class Crew:
         items = [head + pickle.dumps((self._site, what, one), protocol=5) for one in told]
         return self.engine.run(perform, items)
 
+    def dismiss(self) -> None:
+        """Let go of what this process itself made ready, for items that workers failed at."""
+        with _lock:
+            _known.pop(self._site, None)
+
 
 def perform(item: bytes) -> Any:
     """Do one item, in the process of a worker."""

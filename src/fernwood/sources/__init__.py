@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from fernwood.sources.place import Place
     from fernwood.sources.table_form import TableForm
 
 __all__ = [
@@ -59,12 +60,7 @@ def open_source(table: Any, form: TableForm | None = None) -> Source:
 
     form = form or TableForm()
     if isinstance(table, str | os.PathLike):
-        place = as_place(table)
-        if isinstance(place, Url):
-            raise SourceError(
-                f"{shown(place)} is a URL, and tables are read from disk; copy it to one (a store may be at a URL)"
-            )
-        return _open_path(place, form)
+        return _open_path(on_disk(as_place(table)), form)
     if _is_annotated(table):
         from fernwood.sources.annotated import source_of_annotated
 
@@ -127,6 +123,15 @@ def is_there(path: Path) -> bool:
         return False
 
 
+def on_disk(place: Place) -> Path:
+    """The path of a table; at a URL there are stores only."""
+    if isinstance(place, Url):
+        raise SourceError(
+            f"{shown(place)} is a URL, and tables are read from disk; copy it to one (a store may be at a URL)"
+        )
+    return place
+
+
 def check_path(path: Path) -> None:
     """Refuse the path of a table that is not there."""
     if not is_there(path):
@@ -138,7 +143,7 @@ def _open_path(path: Path, form: TableForm) -> Source:
     from fernwood.sources.formats import format_of
 
     if path.is_file() and path.stat().st_size == 0:
-        raise SourceError(f"{shown(path.name)} is empty; a table has a header and rows")
+        raise SourceError(f"{shown(path.name)} is empty; give a file that holds a table, or copy it again")
     known = format_of(path)
     _refuse_options(form, shown(path.name), known.options)
     return known.open(path, form)

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from fernwood.errors import SourceError, nearest, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -228,11 +228,14 @@ def _mended(name: str, position: int) -> str:
     return plain.encode()[: LONGEST_NAME - 32].decode(errors="ignore")
 
 
-def match_names(names: Names, wanted: Sequence[str | int], what: str) -> NDArray[np.int64]:
+def match_names(
+    names: Names, wanted: Sequence[str | int], what: str, nearest: Callable[[str], str] | None = None
+) -> NDArray[np.int64]:
     """Positions of columns given by name, by shell pattern (``gene_*``) or by position, in table order.
 
     A text that is a column's very name means that column, whatever characters it holds; a text that is none, but has
-    one of ``*?[``, is a pattern; digits that are no name are a position, negative ones count from the end.
+    one of ``*?[``, is a pattern; digits that are no name are a position, negative ones count from the end. A hint for a
+    name that is not there is asked of `nearest`, where there are more names than these.
     """
     hits = np.zeros(len(names), bool)
     for want in wanted:
@@ -253,7 +256,7 @@ def match_names(names: Names, wanted: Sequence[str | int], what: str) -> NDArray
         if position is None:
             position = as_position(want, len(names))
         if position is None:
-            raise SourceError(f"{what} {shown(want)} is no column of the table{names.nearest(str(want))}")
+            raise SourceError(f"{what} {shown(want)} is no column of the table{(nearest or names.nearest)(str(want))}")
         hits[position] = True
     return np.flatnonzero(hits)
 

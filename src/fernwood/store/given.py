@@ -76,7 +76,8 @@ class GivenRoles:
 
     def _find_covariates(self, given: Sequence[str | int]) -> NDArray[np.int64]:
         beside = [self._position_beside(column) for column in given]
-        match_names(self._names, [c for c, at in zip(given, beside, strict=True) if at is None], "the covariate")
+        inside = [column for column, at in zip(given, beside, strict=True) if at is None]
+        match_names(self._names, inside, "the covariate", self._nearest)
         found = [at for at in dict.fromkeys(beside) if at is not None]
         for at in found:
             name = self._beside.names[at] if self._beside is not None else ""

@@ -157,6 +157,8 @@ class DaskEngine(Engine):
         keys = [f"{name}-{i}" for i in range(len(items))]
         futures = self._client.map(perform, items, pure=False, key=keys, **self._preferring())
         try:
+            # For the next round, since workers come and go; they are at work while the scheduler is asked.
+            self.n_workers = sum(self._threads().values()) or self.n_workers
             for first in range(0, len(items), _AT_ONCE):
                 yield from self._gathered(perform, items[first : first + _AT_ONCE], futures[first : first + _AT_ONCE])
         finally:
@@ -205,14 +207,14 @@ class DaskEngine(Engine):
 
     def _wait(self, futures: list[Future], *, any_one: bool) -> bool:
         """Wait for one of some items, or for all; whether that was over soon."""
-        from distributed import wait
+        from distributed import CancelledError, wait
 
         try:
             with self._client.as_current():
                 wait(futures, timeout=_LOOK_S, return_when="FIRST_COMPLETED" if any_one else "ALL_COMPLETED")
         except TimeoutError:
             return False
-        except OSError as error:
+        except (CancelledError, OSError) as error:
             raise self._gone(error) from error
         return True
 

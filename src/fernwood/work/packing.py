@@ -10,9 +10,9 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["PackedNumbers", "pack", "shares"]
+__all__ = ["ITEMS_A_WORKER", "PackedNumbers", "pack", "shares"]
 
-_ITEMS_A_WORKER = 2
+ITEMS_A_WORKER = 2
 """Items of a round for every worker: one that is done early takes over from one that is late."""
 
 
@@ -73,6 +73,6 @@ def shares(numbers: range, n_workers: int) -> list[range]:
     >>> shares(range(5, 15), 2)
     [range(5, 7), range(7, 10), range(10, 13), range(13, 15)]
     """
-    n_items = min(_ITEMS_A_WORKER * n_workers, len(numbers))
+    n_items = min(ITEMS_A_WORKER * n_workers, len(numbers))
     ends = [round(len(numbers) * i / n_items) for i in range(n_items + 1)] if n_items else [0]
     return [numbers[a:b] for a, b in pairwise(ends)]

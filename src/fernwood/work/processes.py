@@ -42,8 +42,11 @@ class JoblibEngine(Engine):
                 self.n_again += len(left) - sum(number in done for number in left)
         for number, item in enumerate(items):
             if number not in done:
-                done[number] = self._done_here(perform, item, f"worker processes died {_TRIES} times")
-            yield done.pop(number)
+                yield self._done_here(perform, item, f"worker processes died {_TRIES} times")
+            elif isinstance(result := done.pop(number), MemoryError):
+                yield self._done_here(perform, item, "a worker process was short of memory")
+            else:
+                yield result
 
     def _unordered(
         self, perform: Callable[[bytes], Any], items: Sequence[bytes], chosen: list[int]
@@ -55,4 +58,7 @@ class JoblibEngine(Engine):
 
 
 def _numbered(perform: Callable[[bytes], Any], number: int, item: bytes) -> tuple[int, Any]:
-    return number, perform(item)
+    try:
+        return number, perform(item)
+    except MemoryError as error:  # of this process alone: it says nothing of the others
+        return number, error

@@ -1,0 +1,42 @@
+"""What a worker keeps between items: never what belongs to other contexts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import fernwood
+from fernwood import seeds
+from fernwood.datasets import make_madelon
+from fernwood.search.drawn import Recipe
+from fernwood.search.scoring import Columns
+from fernwood.search.snowball_settings import SnowballSettings
+from fernwood.search.spread import SnowballBench, _Examination, _Group
+
+MADELON = make_madelon(300, 120, class_sep=2.0, random_state=4)
+
+
+def examination(carried: list[int]) -> _Examination:
+    """Columns in contexts of some others, drawn at one and the same address."""
+    state: dict[str, Any] = dict(seeds.generator(0, 1).bit_generator.state)
+    recipe = Recipe(np.array(carried, np.int32), np.zeros(len(carried), bool), 8, None, state)
+
+    def group(n: int, addresses: np.ndarray | None = None) -> _Group:
+        return _Group.of(Columns(np.arange(n), np.zeros(n, bool), np.full(n, -1, np.int16)), addresses)
+
+    return _Examination(
+        True, recipe, group(0), {0: group(30, np.arange(30, dtype=np.uint64))}, [(0, group(50))], each=True
+    )
+
+
+def test_contexts_of_other_columns_are_drawn_anew_at_the_same_address() -> None:
+    """A search that is stopped early relates the columns it has found; when it goes on, it finds more."""
+    store = fernwood.ingest(MADELON.data, target=MADELON.target)
+    settings = SnowballSettings()
+    used = SnowballBench(store, settings, 0)
+    (first,) = used.perform("examine", examination([0, 1, 2, 3]))
+    (second,) = used.perform("examine", examination([4, 5, 6, 7]))
+    (fresh,) = SnowballBench(store, settings, 0).perform("examine", examination([4, 5, 6, 7]))
+    np.testing.assert_array_equal(second, fresh)
+    assert not np.array_equal(first, second)
