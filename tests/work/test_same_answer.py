@@ -28,6 +28,10 @@ def plain() -> Store:
     return fernwood.ingest(MADELON.data, target=MADELON.target)
 
 
+def narrow(n_columns: int) -> Store:
+    return fernwood.ingest(MADELON.data[:, :n_columns], target=MADELON.target)
+
+
 def mixed(**roles: Any) -> Store:
     """Numbers, few values, categories, missing values."""
     rng = np.random.default_rng(5)
@@ -58,7 +62,10 @@ CASES: dict[str, tuple[Any, Settings]] = {
         QUICK,
     ),
     "some rows of a store": (lambda: plain().rows(np.arange(20, 280)), QUICK),
-    "few that suffice": (plain, SnowballSettings(n_contexts=32, max_waves=4, n_confirming=32, goal="minimal")),
+    "few that suffice": (
+        lambda: narrow(30),
+        SnowballSettings(n_contexts=32, max_waves=4, n_confirming=32, goal="minimal"),
+    ),
     "subspaces": (mixed, SubspaceSettings(n_iter=50, round_size=7)),
     "subspaces, weighted": (
         plain,
