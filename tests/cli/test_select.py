@@ -571,7 +571,7 @@ def test_few_that_suffice(run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     [
         (["--given", "sitee"], "fernwood: the covariate 'sitee' is no column of the table; did you mean 'site'?"),
         (["--given", "site", "--method", "subspace"], "--given is for the snowball; add --method snowball"),
-        (["--groups", "nobody"], "there is no groups 'nobody': neither a column of the table nor a file"),
+        (["--groups", "nobody"], "there are no groups 'nobody': neither a column of the table nor a file"),
         (["--given", "patient"], "the covariates 'patient' divide"),
     ],
 )

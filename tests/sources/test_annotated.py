@@ -161,7 +161,7 @@ def test_small_budgets_change_nothing(tmp_path: Path) -> None:
     ("options", "sentence"),
     [
         ({"target": "cell_typ"}, "there is no target 'cell_typ': neither .*; did you mean 'cell_type'?"),
-        ({"target": "cell_type", "groups": "donors"}, "there is no groups 'donors'.*; did you mean 'donor'?"),
+        ({"target": "cell_type", "groups": "donors"}, "there are no groups 'donors'.*; did you mean 'donor'?"),
         (
             {"target": "cell_type", "given": ["agee"]},
             "the covariate 'agee' is no column of the table; did you mean 'age'",

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 import fernwood
 from fernwood import seeds
 from fernwood.datasets import make_madelon
+from fernwood.search import working
 from fernwood.search.drawn import Recipe
 from fernwood.search.scoring import Columns
 from fernwood.search.snowball_settings import SnowballSettings
 from fernwood.search.spread import SnowballBench, _Examination, _Group
+from fernwood.search.working import Crew
+from fernwood.store.base import Store
+from fernwood.store.columns_cache import CachedStore
+from tests.work.conftest import HereEngine
 
 MADELON = make_madelon(300, 120, class_sep=2.0, random_state=4)
 
@@ -40,3 +47,21 @@ def test_contexts_of_other_columns_are_drawn_anew_at_the_same_address() -> None:
     (fresh,) = SnowballBench(store, settings, 0).perform("examine", examination([4, 5, 6, 7]))
     np.testing.assert_array_equal(second, fresh)
     assert not np.array_equal(first, second)
+
+
+def test_the_process_that_asks_keeps_no_columns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it may hold is promised; a worker keeps up to 256 MB."""
+    kept: list[int] = []
+
+    class Noted(CachedStore):
+        def __init__(self, store: Store, n_bytes: int) -> None:
+            kept.append(n_bytes)
+            super().__init__(store, n_bytes)
+
+    monkeypatch.setattr("fernwood.store.columns_cache.CachedStore", Noted)
+    store = fernwood.ingest(MADELON.data, tmp_path / "m.fern", target=MADELON.target)
+    crew = Crew(HereEngine(), store, SnowballSettings(), 0)
+    working._made(crew._site)
+    crew.dismiss()
+    working._made(crew._site)
+    assert kept == [0, 256 * 10**6]

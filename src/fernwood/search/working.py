@@ -73,6 +73,7 @@ class Crew:
         self.engine = engine
         plain = json.dumps(settings.to_json())
         self._site = Site(store.locator, store.fingerprint, settings.method, plain, seed)
+        _asked_for_here.add(self._site)
 
     @property
     def n_workers(self) -> int:
@@ -89,6 +90,7 @@ class Crew:
         """Let go of what this process itself made ready, for items that workers failed at."""
         with _lock:
             _known.pop(self._site, None)
+            _asked_for_here.discard(self._site)
 
 
 def perform(item: bytes) -> Any:
@@ -104,6 +106,8 @@ def perform(item: bytes) -> Any:
 
 
 _lock = threading.Lock()
+_asked_for_here: set[Site] = set()
+"""Searches that this process asks others to work for: its own memory is promised, so that it keeps no columns."""
 _known: OrderedDict[Site, tuple[threading.Lock, list[Bench]]] = OrderedDict()
 
 
@@ -137,4 +141,5 @@ def _made(site: Site) -> Bench:
             f"a worker finds another store at {shown(as_place(site.store))} than the one that is searched; keep it "
             "where all workers see the same, on a shared disk or at a URL"
         )
-    return bench_of(CachedStore(store, _CACHE_BYTES), settings_of(site.method, json.loads(site.settings)), site.seed)
+    kept = 0 if site in _asked_for_here else _CACHE_BYTES
+    return bench_of(CachedStore(store, kept), settings_of(site.method, json.loads(site.settings)), site.seed)

@@ -111,12 +111,15 @@ class GivenRoles:
                 position = as_position(text, len(self._names))
             if position is None:
                 raise TargetError(
-                    f"there is no {role} {shown(text)}: neither a column of the table nor a file{self._nearest(text)}"
+                    f"there {_is(role)} no {role} {shown(text)}: neither a column of the table nor a file"
+                    f"{self._nearest(text)}"
                 )
         elif isinstance(given, int | np.integer) and not isinstance(given, bool):
             position = as_position(int(given), len(self._names))
             if position is None:
-                raise TargetError(f"there is no {role} at position {given}; the table has {len(self._names)} columns")
+                raise TargetError(
+                    f"there {_is(role)} no {role} at position {given}; the table has {len(self._names)} columns"
+                )
         else:
             self._outer[role] = (str(getattr(given, "name", None) or role), given)
             return
@@ -170,6 +173,10 @@ class GivenRoles:
                     f"{self._beside.title} has {reader.n_rows} rows and the table has {n_rows}; they must agree"
                 )
             return reader.band(0, len(positions)), self._beside.names.take(positions)
+
+
+def _is(role: str) -> str:
+    return "is" if role == "target" else "are"
 
 
 def _outer_band(given: Any, role: str, n_rows: int, workspace: Workspace) -> Band:

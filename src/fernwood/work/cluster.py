@@ -248,10 +248,7 @@ class DaskEngine(Engine):
         raise error
 
     def _gone(self, error: BaseException) -> ClusterError:
-        return ClusterError(
-            f"the Dask scheduler is gone ({type(error).__name__}); start it again, and go on with `fernwood resume` "
-            "where the run is kept"
-        )
+        return ClusterError(f"the Dask scheduler is gone ({type(error).__name__}); start it again")
 
     def close(self) -> None:
         """Let go of the scheduler; the workers stay."""
