@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import errno
 import tempfile
+import threading
 import warnings
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
@@ -41,7 +42,6 @@ from fernwood.version import __version__
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterator, Sequence
-    from concurrent.futures import Future
     from typing import Self
 
     from numpy.typing import NDArray
@@ -59,6 +59,8 @@ _SPARE_BYTES = 8 * 10**6
 """For what is not counted: interpreter objects, Arrow's odds and ends."""
 _RECORD_BYTES = 8 * MAX_CODES + 160
 """The longest record of a column: its grid, and the rest."""
+_PARTING_S = 2.0
+"""How long a band that is being written is waited for where the others will not come."""
 _STORED_BYTES = 44
 """What a value of a sparse band takes at most: its row and itself as it is read, sorted, and as it is."""
 
@@ -319,26 +321,52 @@ class _Job:
 
 
 class _Behind:
-    """Appends bands on a thread of its own, one at a time and in order, so that the next one is coded meanwhile."""
+    """Appends bands on a thread of its own, one at a time and in order, so that the next one is coded meanwhile.
+
+    A daemon: whoever stops an ingest does not wait for a disk that hangs.
+    """
 
     def __init__(self, append: Callable[[CodedBand], None]) -> None:
         self._append = append
-        self._pool = ThreadPoolExecutor(1)
-        self._last: Future[None] | None = None
+        self._bands: SimpleQueue[CodedBand | None] = SimpleQueue()
+        self._outcomes: SimpleQueue[BaseException | None] = SimpleQueue()
+        self._writing = False
+        self._thread = threading.Thread(target=self._work, name="fernwood-write", daemon=True)
+
+    def _work(self) -> None:
+        while (coded := self._bands.get()) is not None:
+            try:
+                self._append(coded)
+            except BaseException as error:  # noqa: BLE001  (raised again where the band came from)
+                self._outcomes.put(error)
+            else:
+                self._outcomes.put(None)
+            del coded
 
     def append(self, coded: CodedBand) -> None:
         """Wait for the band before, and let this one be written."""
-        if self._last is not None:
-            self._last.result()
-        self._last = self._pool.submit(self._append, coded)
+        self._settle()
+        self._bands.put(coded)
+        self._writing = True
+
+    def _settle(self) -> None:
+        if self._writing:
+            error = self._outcomes.get()
+            self._writing = False
+            if error is not None:
+                raise error
 
     def __enter__(self) -> Self:
+        self._thread.start()
         return self
 
     def __exit__(self, failed: type[BaseException] | None, *_: object) -> None:
-        self._pool.shutdown()
-        if self._last is not None and failed is None:
-            self._last.result()
+        try:
+            if failed is None:
+                self._settle()
+        finally:
+            self._bands.put(None)
+            self._thread.join(_PARTING_S)
 
 
 def _band(reader: Reader, start: int, stop: int) -> Band | SparseBand:
