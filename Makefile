@@ -8,6 +8,7 @@ SCALE := scale-million scale-subspace scale-ten-million scale-rows scale-rows-su
 
 DOCUMENTED := .venv/.documented
 TESTED := .venv/.tested
+COMPILED := .venv/.compiled
 
 .PHONY: help demo test lint format docs browser bench bench-cluster bench-scale clean
 
@@ -28,11 +29,14 @@ $(FRESH): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("Fernwood needs Python 3.11 or newer, this is " + sys.version.split()[0] + ": make PYTHON=python3.12 ...") if sys.version_info < (3, 11) else None'
 	@$(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,plot]'
-	@echo "==> compiling the numerical code (first time: about a minute)"
+	@touch $@
+
+$(COMPILED): $(FRESH)
+	@echo "==> compiling the numerical code (first time: a minute or two)"
 	@$(BIN)/python -m fernwood.kernels
 	@touch $@
 
-demo: $(FRESH)
+demo: $(COMPILED)
 	@$(BIN)/fernwood demo --out demo
 
 # What optional formats and clusters need, and what stands in for an object store: demo and lint do without.
@@ -40,7 +44,7 @@ $(TESTED): $(FRESH)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
 	@touch $@
 
-test: $(TESTED)
+test: $(TESTED) $(COMPILED)
 	@echo "==> running the tests"
 	@$(BIN)/python -m pytest -n 2
 
@@ -66,16 +70,16 @@ browser: $(FRESH)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[browser]'
 	@npm install --silent --no-save --no-audit --no-fund --prefix .browser axe-core
 
-bench: $(FRESH)
+bench: $(COMPILED)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
 	@echo "==> running all benchmarks (long; benchmarks/run.py CASE runs one)"
 	@$(BIN)/python benchmarks/run.py
 
-bench-cluster: $(TESTED)
+bench-cluster: $(TESTED) $(COMPILED)
 	@echo "==> running the benchmarks of clusters and object stores (minutes)"
 	@$(BIN)/python benchmarks/run.py cluster-dask cluster-object-store cluster-units --results benchmarks/results/cluster.jsonl
 
-bench-scale: $(FRESH)
+bench-scale: $(COMPILED)
 	@echo "==> running the benchmarks of scale (minutes, and gigabytes in benchmarks/scratch)"
 	@$(BIN)/python benchmarks/run.py $(SCALE) --results benchmarks/results/scale.jsonl
 

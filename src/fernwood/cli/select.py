@@ -213,8 +213,9 @@ def select_command(
 
     Example: fernwood select genes.csv --target disease --out genes.run
     """
-    place = as_place(table)
-    settings = settings_from(method, options := {**locals(), "table": place})
+    options = {**locals(), "table": as_place(table)}
+    settings = settings_from(method, options)
+    place = options["table"]
 
     from fernwood import seeds
     from fernwood.run.directory import RunDirectory, RunManifest
