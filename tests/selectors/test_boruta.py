@@ -113,7 +113,7 @@ def test_any_estimator(estimator: Any, importance: Any) -> None:
 
 
 def test_an_estimator_of_numbers_with_weights_groups_categories_and_gaps() -> None:
-    frame = pd.DataFrame(X[:, :10], columns=[f"g{i}" for i in range(10)])
+    frame = pd.DataFrame(X[:, :10].copy(), columns=[f"g{i}" for i in range(10)])
     frame.loc[::7, "g1"] = np.nan
     frame["kind"] = pd.Categorical(np.where(X[:, 3] > 0, "high", "low"))
     frame["day"] = pd.Timestamp("2020-01-01") + pd.to_timedelta(np.arange(120) % 5, unit="D")
