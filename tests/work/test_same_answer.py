@@ -36,7 +36,7 @@ def mixed(**roles: Any) -> Store:
     """Numbers, few values, categories, missing values."""
     rng = np.random.default_rng(5)
     n = len(MADELON.target)
-    frame = pd.DataFrame(MADELON.data[:, :40], columns=[f"n{i}" for i in range(40)])
+    frame = pd.DataFrame(MADELON.data[:, :40].copy(), columns=[f"n{i}" for i in range(40)])
     for i in range(10):
         frame[f"c{i}"] = rng.choice(list("abcdef")[: 2 + i // 2], n)
         frame[f"w{i}"] = rng.integers(0, 2 + i, n)
