@@ -15,6 +15,7 @@ from fernwood.files import FileReader
 from fernwood.sources.arrow import arrow_band, first_line
 from fernwood.sources.base import Band, Kind, Progress, Reader, Source, Workspace
 from fernwood.sources.names import NumberedNames
+from fernwood.sources.repeating import runs_of
 from fernwood.sources.scratch import RowBlocks, turned
 from fernwood.sources.typed import typed_columns
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["ArraySource", "NpySource", "TurnedReader", "float_type", "open_npy", "runs_of"]
+__all__ = ["ArraySource", "NpySource", "TurnedReader", "float_type", "open_npy"]
 
 _SMALLEST_PIECE = 4096
 """Bytes of a row below which reading many rows piece by piece is slower than turning the whole table."""
@@ -261,11 +262,6 @@ class TurnedReader(Reader):
     def columns(self, start: int, stop: int) -> list[pa.Array | pa.ChunkedArray]:
         """The same as Arrow arrays of the type of the numbers."""
         return typed_columns(self.band(start, stop), self._dtype)
-
-
-def runs_of(positions: NDArray[np.int64]) -> list[NDArray[np.int64]]:
-    """Positions cut where the next one is not the neighbour."""
-    return np.split(positions, np.flatnonzero(np.diff(positions) != 1) + 1)
 
 
 def _close_runs(wanted: NDArray[np.int64]) -> list[NDArray[np.int64]]:

@@ -22,16 +22,8 @@ from fernwood.sources.arrow import first_line
 from fernwood.sources.base import Band, Progress, Reader, Source, Workspace
 from fernwood.sources.deflated import DeflatedVector, is_deflated
 from fernwood.sources.names import NumberedNames
-from fernwood.sources.repeating import distinct
 from fernwood.sources.scratch import RowBlocks
-from fernwood.sources.sparse_columns import (
-    FoundColumns,
-    SparseReader,
-    StoredColumns,
-    TurnedRows,
-    get_ready,
-    row_starts,
-)
+from fernwood.sources.sparse_columns import SparseReader, StoredColumns, get_ready, row_starts, turning
 from fernwood.sources.typed import typed_columns
 
 if TYPE_CHECKING:
@@ -270,11 +262,6 @@ class SparseFileSource(Source):
                 stored = StoredColumns(starts, indices, values, columns, n_rows, self.title)
                 yield SparseReader(stored, n_rows, values.dtype, self.title, starts.nbytes)
                 return
-            once, found = distinct(columns)
-            turned = TurnedRows(n_columns, once, values.dtype, workspace, self.title)
-            try:
-                turned.fill(starts, indices, values)
+            with turning(self._shape, columns, starts, indices, values, workspace, self.title) as reader:
                 del starts
-                yield SparseReader(FoundColumns(turned, found), n_rows, values.dtype, self.title)
-            finally:
-                turned.close()
+                yield reader

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-__all__ = ["RepeatingReader", "distinct"]
+__all__ = ["RepeatingReader", "distinct", "runs_of"]
 
 
 def distinct(columns: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -32,6 +32,17 @@ def distinct(columns: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.
     return values[order], rank[places]
 
 
+def runs_of(positions: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    """Positions cut where the next one is not the neighbour.
+
+    Examples
+    --------
+    >>> [run.tolist() for run in runs_of(np.array([3, 4, 9]))]
+    [[3, 4], [9]]
+    """
+    return np.split(positions, np.flatnonzero(np.diff(positions) != 1) + 1)
+
+
 class RepeatingReader(Reader):
     """A reader of distinct columns, seen as one of columns that repeat."""
 
@@ -46,9 +57,7 @@ class RepeatingReader(Reader):
         return self._inner.overhead() + 8 * self.n_rows
 
     def _runs(self, start: int, stop: int) -> list[tuple[int, int]]:
-        places = self._places[start:stop]
-        runs = np.split(places, np.flatnonzero(np.diff(places) != 1) + 1)
-        return [(int(run[0]), int(run[-1]) + 1) for run in runs if len(run)]
+        return [(int(run[0]), int(run[-1]) + 1) for run in runs_of(self._places[start:stop]) if len(run)]
 
     def band(self, start: int, stop: int) -> Band:
         """The wanted columns from `start` to before `stop`."""

@@ -9,15 +9,7 @@ from fernwood.errors import BudgetError, SourceError
 from fernwood.sources.arrays import float_type
 from fernwood.sources.base import Reader, Source, Workspace
 from fernwood.sources.names import NumberedNames
-from fernwood.sources.repeating import distinct
-from fernwood.sources.sparse_columns import (
-    FoundColumns,
-    SparseReader,
-    StoredColumns,
-    TurnedRows,
-    get_ready,
-    row_starts,
-)
+from fernwood.sources.sparse_columns import SparseReader, StoredColumns, get_ready, row_starts, turning
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,13 +43,10 @@ class SparseSource(Source):
         """Open the matrix to read some columns."""
         matrix = self._matrix
         if matrix.format == "csr":
-            once, found = distinct(columns)
-            turned = TurnedRows(matrix.shape[1], once, matrix.dtype, workspace, self.title)
-            try:
-                turned.fill(_starts(matrix, 0, self.title), matrix.indices[: matrix.nnz], matrix.data[: matrix.nnz])
-                yield SparseReader(FoundColumns(turned, found), matrix.shape[0], matrix.dtype, self.title)
-            finally:
-                turned.close()
+            starts, whole = _starts(matrix, 0, self.title), slice(matrix.nnz)
+            vectors = matrix.indices[whole], matrix.data[whole]
+            with turning(matrix.shape, columns, starts, *vectors, workspace, self.title) as reader:
+                yield reader
             return
         converted = 0 if matrix.format == "csc" else 2 * self.n_bytes
         if converted > workspace.memory:

@@ -12,6 +12,7 @@ file, and a band reads its part of every block:
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -19,11 +20,14 @@ import numpy as np
 from fernwood.errors import SourceError
 from fernwood.kernels.ready import load_compiled
 from fernwood.kernels.sparse_coding import append_block, turn_rows
-from fernwood.sources.arrays import float_type, runs_of
+from fernwood.sources.arrays import float_type
 from fernwood.sources.base import Band, Kind, Progress, Reader, SparseBand
+from fernwood.sources.repeating import distinct, runs_of
 from fernwood.sources.scratch import Scratch
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from fernwood.sources.base import Workspace
@@ -277,6 +281,39 @@ class SparseReader(Reader):
     def band(self, start: int, stop: int) -> Band:
         """The same, with all zeros."""
         return self.sparse_band(start, stop).dense()
+
+
+@contextmanager
+def turning(
+    shape: tuple[int, int],
+    columns: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    indices: Vector,
+    values: Vector,
+    workspace: Workspace,
+    title: str,
+) -> Iterator[SparseReader]:
+    """A reader of some columns of a table that is stored by rows, while the block runs.
+
+    Parameters
+    ----------
+    shape
+        Rows and columns of the table.
+    columns
+        The wanted ones, in any order.
+    starts, indices, values
+        As `TurnedRows.fill` takes them.
+    workspace, title
+    """
+    n_rows, n_columns = shape
+    once, found = distinct(columns)
+    turned = TurnedRows(n_columns, once, values.dtype, workspace, title)
+    try:
+        turned.fill(starts, indices, values)
+        del starts
+        yield SparseReader(FoundColumns(turned, found), n_rows, values.dtype, title)
+    finally:
+        turned.close()
 
 
 def row_starts(starts: NDArray[np.generic], n: int, n_stored: int, title: str) -> NDArray[np.int64]:
