@@ -1,0 +1,1 @@
+"""Every table and figure of the papers, made again: `python -m experiments --list`."""

@@ -1,0 +1,101 @@
+"""What an experiment leaves: NAME.json with everything, NAME-PART.csv with the rows, NAME-PART.svg with the picture."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import platform
+import subprocess
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from experiments.experiment import Told
+
+if TYPE_CHECKING:
+    from experiments.experiment import Claim, Experiment, Part, Row
+    from experiments.running import Outcome
+
+ROOT = Path(__file__).resolve().parent.parent
+RESULTS = ROOT / "experiments" / "results"
+FIGURES = ROOT / "docs" / "figures" / "reproduction"
+_PACKAGES = ("fernwood", "numpy", "scipy", "numba", "scikit-learn")
+
+
+def write(experiment: Experiment, outcome: Outcome, *, quick: bool, results: Path, figures: Path) -> dict[str, Any]:
+    """Write all files; what the JSON file holds is returned."""
+    results.mkdir(parents=True, exist_ok=True)
+    command = f"python -m experiments {experiment.name}{' --quick' if quick else ''}"
+    parts = {}
+    for part in experiment.parts:
+        rows = outcome.rows[part.name]
+        stem = f"{experiment.name}-{part.name}"
+        if rows:
+            _write_rows(results / f"{stem}.csv", rows)
+        drawn = _draw(part, rows, figures / f"{stem}.svg") if rows else False
+        parts[part.name] = {
+            "title": part.title,
+            "source": part.source,
+            "text": part.text,
+            "picture": f"{stem}.svg" if drawn else None,
+            "claims": [_as_json(claim) for claim in part.claims(Told(rows))] if rows else [],
+            "figures": rows,
+        }
+    seeds = {row[name] for rows in outcome.rows.values() for row in rows for name in ("seed", "seeds") if name in row}
+    whole = {
+        "experiment": experiment.name,
+        "item": experiment.item,
+        "title": experiment.title,
+        "quick": quick,
+        "command": command,
+        "seeds": sorted(seeds),
+        "wall_seconds": round(outcome.seconds, 1),
+        "missing": list(outcome.missing),
+        "commit": _commit(),
+        "date": datetime.now(UTC).date().isoformat(),
+        "machine": {"processor": platform.machine(), "cores": os.cpu_count(), "system": platform.system()},
+        "versions": {"python": platform.python_version(), **{name: metadata.version(name) for name in _PACKAGES}},
+        "parts": parts,
+    }
+    path = results / f"{experiment.name}.json"
+    path.write_text(json.dumps(whole, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    return whole
+
+
+def _as_json(claim: Claim) -> dict[str, Any]:
+    """A claim with its verdict; what is empty is left out."""
+    fields = {**vars(claim), "verdict": claim.verdict}
+    return {name: value for name, value in fields.items() if value not in ("", None)}
+
+
+def _write_rows(path: Path, rows: list[Row]) -> None:
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, names, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def _draw(part: Part, rows: list[Row], path: Path) -> bool:
+    """Draw the picture of a part, where it has one; text stays text, and two equal runs give equal bytes."""
+    if part.draw is None:
+        return False
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    style = {"svg.fonttype": "none", "svg.hashsalt": path.stem, "axes.spines.top": False, "axes.spines.right": False}
+    with mpl.rc_context(style):
+        figure = Figure(figsize=part.size, layout="constrained")
+        part.draw(Told(rows), figure)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        figure.savefig(path, metadata={"Date": None})
+    return True
+
+
+def _commit() -> str:
+    git = subprocess.run(
+        ["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    return git.stdout.strip() or "unknown"
