@@ -10,7 +10,7 @@ DOCUMENTED := .venv/.documented
 TESTED := .venv/.tested
 COMPILED := .venv/.compiled
 
-.PHONY: help demo test lint format docs browser bench bench-cluster bench-scale clean
+.PHONY: help demo test lint format docs browser bench bench-cluster bench-scale reproduce clean
 
 help:
 	@echo "make demo   a small end-to-end run on a generated table"
@@ -22,6 +22,7 @@ help:
 	@echo "make bench  the benchmarks; appends to benchmarks/results/"
 	@echo "make bench-scale  the long ones: tables of a gigabyte and more"
 	@echo "make bench-cluster  Dask workers beside threads, and a store on an object store"
+	@echo "make reproduce  every table and figure of the papers (hours; a stopped run goes on)"
 	@echo "make clean  remove .venv, caches and the demo's files"
 
 $(FRESH): pyproject.toml
@@ -83,6 +84,11 @@ bench-scale: $(COMPILED)
 	@echo "==> running the benchmarks of scale (minutes, and gigabytes in benchmarks/scratch)"
 	@$(BIN)/python benchmarks/run.py $(SCALE) --results benchmarks/results/scale.jsonl
 
+reproduce: $(COMPILED)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
+	@echo "==> reproducing the papers into experiments/results/ and docs/reproduction.md"
+	@$(BIN)/python -m experiments all
+
 clean:
-	rm -rf .venv .browser demo site benchmarks/scratch .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .browser demo site benchmarks/scratch experiments/scratch .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -prune -exec rm -rf {} +

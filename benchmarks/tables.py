@@ -87,9 +87,15 @@ def blocks(n_rows: int, n_columns: int):
     return make
 
 
-def exclusive_or(rng: np.random.Generator) -> tuple:
-    x = rng.standard_normal((1000, 2000))
-    return x, ((x[:, 3] > 0) ^ (x[:, 9] > 0)).astype(int), [3, 9], "classification"
+def exclusive_or_of(n_rows: int, n_columns: int):
+    def make(rng: np.random.Generator) -> tuple:
+        x = rng.standard_normal((n_rows, n_columns))
+        return x, ((x[:, 3] > 0) ^ (x[:, 9] > 0)).astype(int), [3, 9], "classification"
+
+    return make
+
+
+exclusive_or = exclusive_or_of(1000, 2000)
 
 
 def parity(rng: np.random.Generator) -> tuple:

@@ -31,7 +31,7 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="the small version, written to experiments/scratch/")
     parser.add_argument("--fresh", action="store_true", help="begin anew instead of going on where a run was stopped")
     parser.add_argument("--jobs", type=int, default=2, help="processes at once (default: 2)")
-    parser.add_argument("--page", action="store_true", help="only write docs/reproduction.md from the results")
+    parser.add_argument("--page", action="store_true", help="only write documents from the results")
     arguments = parser.parse_args()
     if arguments.list:
         for name in NAMES:
@@ -56,6 +56,7 @@ def main() -> int:
         return 130
     if not arguments.quick:
         page.PAGE.write_text(page.page(), encoding="utf-8")
+        page.README.write_text(page.readme(page.README.read_text(encoding="utf-8")), encoding="utf-8")
     return 0
 
 

@@ -31,6 +31,9 @@ class Cell:
         """What tells cells apart, and finds one that was measured before."""
         return json.dumps([self.measure.__module__, self.measure.__qualname__, self.settings])
 
+    def __str__(self) -> str:
+        return f"{self.measure.__name__} {' '.join(f'{name}={value}' for name, value in self.settings.items())}"
+
     def rows(self) -> list[Row]:
         """Do the work."""
         told = self.measure(**self.settings)

@@ -7,6 +7,8 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from experiments.catalogue import NAMES
+from experiments.experiment import Told
+from experiments.items.methods import table
 from experiments.writing import RESULTS, ROOT
 
 if TYPE_CHECKING:
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 PAGE = ROOT / "docs" / "reproduction.md"
+README = ROOT / "README.md"
 _INTRODUCTION = ROOT / "experiments" / "introduction.md"
 
 
@@ -24,6 +27,16 @@ def page(results: Path = RESULTS) -> str:
     sections = ["\n".join(_section(experiment)) for experiment in told]
     introduction = _INTRODUCTION.read_text(encoding="utf-8").replace("{summary}", _summary(told))
     return "\n".join([introduction, *sections])
+
+
+def readme(text: str, results: Path = RESULTS) -> str:
+    """The README with the table of methods and peers as it was last measured."""
+    path = results / "methods.json"
+    if not path.is_file():
+        return text
+    rows = json.loads(path.read_text(encoding="utf-8"))["parts"]["tables"]["figures"]
+    lines = "\n".join(table(Told(rows)))
+    return re.sub(r"(<!-- methods -->\n).*?(\n<!-- end of methods -->)", rf"\1\n{lines}\n\2", text, flags=re.DOTALL)
 
 
 def _summary(told: list[dict[str, Any]]) -> str:

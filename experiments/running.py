@@ -48,7 +48,7 @@ def run(experiment: Experiment, kept: Path, *, quick: bool, jobs: int, tell: Cal
             file.write(json.dumps(lines[key]) + "\n")
             file.flush()
             spent = time.perf_counter() - started
-            tell(f"{n}/{len(left)}  {seconds:6.1f} s  about {spent / n * (len(left) - n):.0f} s left  {key}")
+            tell(f"{n}/{len(left)}  {seconds:6.1f} s  about {spent / n * (len(left) - n):.0f} s left  {left[key]}")
     rows: dict[str, list[Row]] = {part.name: [] for part in experiment.parts}
     for part, cell in wanted:
         rows[part.name] += lines[cell.key]["rows"]
