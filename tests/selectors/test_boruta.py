@@ -13,6 +13,7 @@ from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestRegressor
 from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -97,7 +98,7 @@ def test_fixed_shadows_have_p_and_q() -> None:
     [
         (ExtraTreesClassifier(max_depth=4), "model"),
         (LogisticRegression(), "model"),
-        (KNeighborsClassifier(), "permutation"),
+        (GaussianNB(), "permutation"),
     ],
     ids=lambda value: value if isinstance(value, str) else type(value).__name__,
 )
