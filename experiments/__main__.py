@@ -4,6 +4,7 @@
     python -m experiments convergence       one; results go to experiments/results/ and docs/reproduction.md
     python -m experiments madelon --quick   a small version: shows the direction of every claim, keeps nothing
     python -m experiments all               all, one after another
+    python -m experiments --page            claims, pictures and documents again from the rows that are there
 
 Stopped with Ctrl-C, the same command goes on where it was.
 """
@@ -31,7 +32,7 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="the small version, written to experiments/scratch/")
     parser.add_argument("--fresh", action="store_true", help="begin anew instead of going on where a run was stopped")
     parser.add_argument("--jobs", type=int, default=2, help="processes at once (default: 2)")
-    parser.add_argument("--page", action="store_true", help="only write documents from the results")
+    parser.add_argument("--page", action="store_true", help="read the results anew: claims, pictures and documents")
     arguments = parser.parse_args()
     if arguments.list:
         for name in NAMES:
@@ -54,6 +55,10 @@ def main() -> int:
     except KeyboardInterrupt:
         print("\nstopped; the same command goes on from here", file=sys.stderr)
         return 130
+    if arguments.page:
+        for name in NAMES:
+            if (writing.RESULTS / f"{name}.json").is_file():
+                writing.rewrite(experiment(name), results=writing.RESULTS, figures=writing.FIGURES)
     if not arguments.quick:
         page.PAGE.write_text(page.page(), encoding="utf-8")
         page.README.write_text(page.readme(page.README.read_text(encoding="utf-8")), encoding="utf-8")

@@ -25,12 +25,40 @@ _PACKAGES = ("fernwood", "numpy", "scipy", "numba", "scikit-learn")
 
 
 def write(experiment: Experiment, outcome: Outcome, *, quick: bool, results: Path, figures: Path) -> dict[str, Any]:
-    """Write all files; what the JSON file holds is returned."""
+    """Write all files of a run; what the JSON file holds is returned."""
+    seeds = {row[name] for rows in outcome.rows.values() for row in rows for name in ("seed", "seeds") if name in row}
+    about = {
+        "experiment": experiment.name,
+        "item": experiment.item,
+        "title": experiment.title,
+        "quick": quick,
+        "command": f"python -m experiments {experiment.name}{' --quick' if quick else ''}",
+        "seeds": sorted(seeds),
+        "wall_seconds": round(outcome.seconds, 1),
+        "missing": list(outcome.missing),
+        "commit": _commit(),
+        "date": datetime.now(UTC).date().isoformat(),
+        "machine": {"processor": platform.machine(), "cores": os.cpu_count(), "system": platform.system()},
+        "versions": {"python": platform.python_version(), **{name: metadata.version(name) for name in _PACKAGES}},
+    }
+    return _write(experiment, about, outcome.rows, results, figures)
+
+
+def rewrite(experiment: Experiment, *, results: Path, figures: Path) -> None:
+    """Read claims and draw pictures anew from the rows of an earlier run."""
+    about = json.loads((results / f"{experiment.name}.json").read_text(encoding="utf-8"))
+    parts = about.pop("parts")
+    rows = {part.name: parts.get(part.name, {}).get("figures", []) for part in experiment.parts}
+    _write(experiment, {**about, "title": experiment.title}, rows, results, figures)
+
+
+def _write(
+    experiment: Experiment, about: dict[str, Any], told: dict[str, list[Row]], results: Path, figures: Path
+) -> dict[str, Any]:
     results.mkdir(parents=True, exist_ok=True)
-    command = f"python -m experiments {experiment.name}{' --quick' if quick else ''}"
     parts = {}
     for part in experiment.parts:
-        rows = outcome.rows[part.name]
+        rows = told[part.name]
         stem = f"{experiment.name}-{part.name}"
         if rows:
             _write_rows(results / f"{stem}.csv", rows)
@@ -43,22 +71,7 @@ def write(experiment: Experiment, outcome: Outcome, *, quick: bool, results: Pat
             "claims": [_as_json(claim) for claim in part.claims(Told(rows))] if rows else [],
             "figures": rows,
         }
-    seeds = {row[name] for rows in outcome.rows.values() for row in rows for name in ("seed", "seeds") if name in row}
-    whole = {
-        "experiment": experiment.name,
-        "item": experiment.item,
-        "title": experiment.title,
-        "quick": quick,
-        "command": command,
-        "seeds": sorted(seeds),
-        "wall_seconds": round(outcome.seconds, 1),
-        "missing": list(outcome.missing),
-        "commit": _commit(),
-        "date": datetime.now(UTC).date().isoformat(),
-        "machine": {"processor": platform.machine(), "cores": os.cpu_count(), "system": platform.system()},
-        "versions": {"python": platform.python_version(), **{name: metadata.version(name) for name in _PACKAGES}},
-        "parts": parts,
-    }
+    whole = {**about, "parts": parts}
     path = results / f"{experiment.name}.json"
     path.write_text(json.dumps(whole, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     return whole

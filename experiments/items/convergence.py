@@ -157,7 +157,7 @@ def number_claims(told: Told) -> Iterator[Claim]:
     yield Claim(
         "slides: chaining, p = 10 000, q = 100, r = 5, SRS", "512", f"{value['chain']:.2f}",
         direction=abs(value["chain"] / 512 - 1) < 0.02, agrees=round(value["chain"]) == 512,
-        note="The paper prints 506, which is exact; 512 is said to come from a simulation.",
+        note="The paper prints 506, which is exact; 512 stands under a numerical simulation.",
     )  # fmt: skip
     yield Claim(
         "slides: the same, RS", "11057612274", f"{value['chain without']:.1f}",

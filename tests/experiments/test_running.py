@@ -105,6 +105,22 @@ def test_files_tell_what_was_measured_and_how(tmp_path: Path) -> None:
     assert (tmp_path / "convergence-doubles.svg").read_bytes() == picture
 
 
+def test_claims_are_read_again_from_rows_of_before(tmp_path: Path) -> None:
+    writing.write(WHOLE, outcome_of(tmp_path / "kept.jsonl"), quick=False, results=tmp_path, figures=tmp_path)
+    before = json.loads((tmp_path / "convergence.json").read_text())
+    measured.clear()
+    other = Part("doubles", "Doubled", "A paper", numbers, lambda told: [Claim("rows", "5", str(len(told)), True)])
+    whole = Experiment("convergence", 1, "Numbers, doubled", (other,))
+    writing.rewrite(whole, results=tmp_path, figures=tmp_path)
+    after = json.loads((tmp_path / "convergence.json").read_text())
+    assert not measured
+    assert [claim["ours"] for claim in after["parts"]["doubles"]["claims"]] == ["5"]
+    assert after["parts"]["doubles"]["figures"] == before["parts"]["doubles"]["figures"]
+    assert {name: after[name] for name in ("commit", "date", "wall_seconds")} == {
+        name: before[name] for name in ("commit", "date", "wall_seconds")
+    }
+
+
 def test_a_page_shows_claims_and_counts_verdicts(tmp_path: Path) -> None:
     writing.write(WHOLE, outcome_of(tmp_path / "kept.jsonl"), quick=False, results=tmp_path, figures=tmp_path)
     text = page.page(tmp_path)
