@@ -72,9 +72,18 @@ def _write(
             "figures": rows,
         }
     whole = {**about, "parts": parts}
-    path = results / f"{experiment.name}.json"
-    path.write_text(json.dumps(whole, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    (results / f"{experiment.name}.json").write_text(_text(whole), encoding="utf-8")
     return whole
+
+
+def _text(whole: dict[str, Any]) -> str:
+    """JSON that people can read too: a row of figures is one line."""
+    bare = {name: {**part, "figures": f"figures of {name}"} for name, part in whole["parts"].items()}
+    text = json.dumps({**whole, "parts": bare}, indent=1, ensure_ascii=False)
+    for name, part in whole["parts"].items():
+        lines = ",\n".join(f"    {json.dumps(row, ensure_ascii=False)}" for row in part["figures"])
+        text = text.replace(f'"figures of {name}"', f"[\n{lines}\n   ]" if lines else "[]")
+    return text + "\n"
 
 
 def _as_json(claim: Claim) -> dict[str, Any]:
