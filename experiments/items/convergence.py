@@ -72,10 +72,10 @@ _PANELS: tuple[tuple[Any, int, int, int], ...] = (
 )
 
 
-def course(scenario: Any, p: int, q: int, r: int, alpha: float, repetitions: int, seed: int) -> list[Row]:
+def course(scenario: Any, p: int, q: int, r: int, alpha: float, longest: int, repetitions: int, seed: int) -> list[Row]:
     """A curve of Figure 1 by simulation, beside the expectation at the same iterations."""
     whole = theory.expected_iterations(scenario, p, q, r, alpha)
-    n_iter = int(min(2 * whole, 20_000))
+    n_iter = int(min(2 * whole, longest))
     made = theory.simulate(scenario, p, q, r, alpha, n_iter=n_iter, repetitions=repetitions, random_state=seed)
     at = np.unique(np.linspace(1, n_iter, 25).astype(int))
     expected = theory.expected_found(scenario, p, q, r, alpha, at)
@@ -89,8 +89,8 @@ def course(scenario: Any, p: int, q: int, r: int, alpha: float, repetitions: int
 def figure_cells(quick: bool) -> list[Cell]:
     """Three scenarios, with memory and without."""
     return [
-        Cell(course, {"scenario": s, "p": p, "q": q, "r": r, "alpha": alpha, "repetitions": 100 if quick else 2000,
-                      "seed": 1})
+        Cell(course, {"scenario": s, "p": p, "q": q, "r": r, "alpha": alpha, "longest": 3000 if quick else 20_000,
+                      "repetitions": 30 if quick else 2000, "seed": 1})
         for s, p, q, r in _PANELS for alpha in (0.0, 1.0)
     ]  # fmt: skip
 

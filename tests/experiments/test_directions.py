@@ -10,7 +10,8 @@ from benchmarks.data import find_data
 from experiments.catalogue import NAMES, experiment
 from experiments.experiment import Told
 
-PARTS = [(name, part.name) for name in NAMES for part in experiment(name).parts]
+# Some tables of a paper are too long for a small version; their claims are then those of a part that sums them up.
+PARTS = [(name, part.name) for name in NAMES for part in experiment(name).parts if part.cells(True)]
 
 
 @pytest.mark.parametrize(("name", "part_name"), PARTS, ids=["-".join(names) for names in PARTS])
