@@ -107,7 +107,7 @@ def forest_cells(quick: bool) -> list[Cell]:
         *(("strong versus weak", 0, k) for k in (1, 2, 3)), *(("chain of 4", 1, k) for k in (1, 3, 5)),
     ]  # fmt: skip
     return [
-        Cell(whole_forest, {"name": name, "irrelevant": irrelevant, "k": k, "n_trees": 4000 if quick else 200_000,
+        Cell(whole_forest, {"name": name, "irrelevant": irrelevant, "k": k, "n_trees": 2000 if quick else 200_000,
                             "seed": 1})
         for name, irrelevant, k in asked
     ]  # fmt: skip

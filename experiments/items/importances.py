@@ -443,7 +443,7 @@ def hidden() -> Row:
 
 def found_cells(quick: bool) -> list[Cell]:
     """Random distributions, and one made for the purpose."""
-    batches, number = (2, 6) if quick else (10, 30)
+    batches, number = (1, 8) if quick else (10, 30)
     cells = [Cell(soundness, {"first": number * batch, "number": number, "seed": 5}) for batch in range(batches)]
     return [*cells, Cell(hidden, {})]
 
