@@ -35,8 +35,8 @@ _RULES = {
 _CHECKS = 20
 _FDR = 0.1
 _AGAINST = {
-    "probe": "Found columns are drawn together, and there they hide each other: beside all others, hardly any "
-    "is above the probe in 95 % of the trees (next part), so F loses them again. RS, which draws them alone, keeps those that tell "
+    "probe": "Found columns are drawn together, and there they hide each other: beside all others, hardly any is above "
+    "the probe in 95 % of the trees (next part), so F loses them again. RS draws them alone, and keeps those that tell "
     "something by themselves.",
     "probe, kept": "What chance puts above the probe six times in a row stays as well, and found columns hide others "
     "that tell the same.",
