@@ -377,7 +377,7 @@ def bias_claims(told: Told) -> Iterator[Claim]:
     """The bias, where it is what the formula says."""
     for row in told:
         cells = row["x_values"] * row["y_values"]
-        enough = row["n"] >= 5 * cells
+        enough = row["n"] >= 10 * cells
         ratio = row["mean"] / row["formula"]
         allowed = 0.05 + _ERRORS * row["standard_error"] / row["formula"]
         if enough:
@@ -386,9 +386,9 @@ def bias_claims(told: Told) -> Iterator[Claim]:
                 f"{row['formula']:.5f}", f"{row['mean']:.5f}", direction=row["mean"] > 0 and abs(ratio - 1) < allowed,
                 note=f"{ratio:.3f} of the formula in {row['repetitions']} samples; corrected {row['corrected']:.5f}.",
             )  # fmt: skip
-    few = [row["mean"] / row["formula"] for row in told if row["n"] < 5 * row["x_values"] * row["y_values"]]
+    few = [row["mean"] / row["formula"] for row in told if row["n"] < 10 * row["x_values"] * row["y_values"]]
     yield Claim(
-        "fewer than five rows for every pair of values", "the same formula", f"{min(few):.2f} to {max(few):.2f} of it",
+        "fewer than ten rows for every pair of values", "the same formula", f"{min(few):.2f} to {max(few):.2f} of it",
         direction=max(abs(ratio - 1) for ratio in few) < 0.05,
         differs="The formula is the first term of a series in 1 / rows; with few rows the next ones count as well.",
     )  # fmt: skip
