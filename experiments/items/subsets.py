@@ -35,9 +35,9 @@ _RULES = {
 _CHECKS = 20
 _FDR = 0.1
 _AGAINST = {
-    "probe": "Found columns are drawn together, and there they hide each other: beside all others, hardly any is above "
-    "the probe in 95 % of the trees (next part), so F loses them again. RS draws them alone, and keeps those that tell "
-    "something by themselves.",
+    "probe": "Found columns are drawn together, and with 1000 rows they hide each other: beside all others, hardly any "
+    "is above the probe in 95 % of the trees, so F loses them again. RS draws them alone, and keeps those that tell "
+    "something by themselves. With more rows it turns (next part).",
     "probe, kept": "Found columns hide others that tell the same from the probe's judgement.",
     "probe, half": "Found columns hide others that tell the same from the probe's judgement.",
     "shadow": "",
@@ -174,7 +174,7 @@ def figure_claims(told: Told) -> Iterator[Claim]:
                     f"{_RULES[rule]}, q = {q}: F1 in the end, SRS with α = {alpha:g} beside RS", "SRS is better",
                     f"{memory.mean('f1'):.3f} beside {without.mean('f1'):.3f}", direction=better,
                     note=f"{_counts(memory)} beside {_counts(without)}; ever in F {memory.mean('ever_right'):.1f} "
-                    f"beside {without.mean('ever_right'):.1f}.",
+                    f"beside {without.mean('ever_right'):.1f}. {_better(memory, without)}.",
                     differs="" if better else _AGAINST[rule],
                 )  # fmt: skip
     for rule, rows in searches.each("rule").items():
@@ -196,6 +196,12 @@ def figure_claims(told: Told) -> Iterator[Claim]:
         direction=all(snowballs.mean("f1") > _ends(rows).mean("f1") for rows in searches.each("rule").values()),
         note=f"{_counts(snowballs)}; it looks at every column in every sweep.",
     )  # fmt: skip
+
+
+def _better(memory: Told, without: Told) -> str:
+    """On how many tables memory helps: means of few tables say little by themselves."""
+    others = {row["seed"]: row["f1"] for row in without}
+    return f"Better on {sum(row['f1'] > others[row['seed']] for row in memory)} of {len(memory)} tables"
 
 
 def _counts(rows: Told) -> str:
@@ -222,11 +228,15 @@ def draw_figure(told: Told, figure: Any) -> None:
     grid[0, 0].legend(frameon=False, fontsize="small")
 
 
-# Why the probe rule loses what memory gives --------------------------------------------------------------------------
+# The probe rule and rows --------------------------------------------------------------------------------------------
+
+
+_TABLES = ((1000, 1.0, 1), (1000, 1.0, 2), (4000, 2.0, 1), (10_000, 2.0, 1), (10_000, 2.0, 2))
+"""Rows, class_sep and seed of other tables."""
 
 
 def company_cells(quick: bool) -> list[Cell]:
-    """Both sizes of memory; and the rule on a harder table, and on one with four times the rows."""
+    """Both sizes of memory; and the rule on harder tables, and on tables with more rows."""
     n_columns, sizes, n_trees, seeds = (2000, (100,), 20, (1,)) if quick else (50_000, (2500, 250), 60, (1, 2, 3))
     cells = [
         Cell(company, {"n_columns": n_columns, "q": q, "n_trees": n_trees, "seed": seed})
@@ -236,7 +246,7 @@ def company_cells(quick: bool) -> list[Cell]:
         cells += [
             Cell(searched, {"rule": "probe", "n_columns": n_columns, "q": n_columns // parts, "alpha": alpha,
                             "n_iter": 25 * parts, "seed": seed, "n_rows": n_rows, "class_sep": class_sep})
-            for n_rows, class_sep, seed in ((1000, 1.0, 1), (1000, 1.0, 2), (4000, 2.0, 1))
+            for n_rows, class_sep, seed in _TABLES
             for parts in (20, 200) for alpha in _ALPHAS[:2]
         ]  # fmt: skip
     return cells
@@ -266,8 +276,8 @@ def company_claims(told: Told) -> Iterator[Claim]:
                 f"{_RULES['probe']}, {n_rows} rows, class_sep {rows.rows[0]['class_sep']:g}, q = {q}: F1 in the end, "
                 "SRS with α = 0.5 beside RS", "SRS is better",
                 f"{memory.mean('f1'):.3f} beside {without.mean('f1'):.3f}", direction=better,
-                note=f"{_counts(memory)} beside {_counts(without)}.",
-                differs="" if better else "So it is not the choice of the table: see Figure 2.",
+                note=f"{_counts(memory)} beside {_counts(without)}. {_better(memory, without)}.",
+                differs="" if better else "As in Figure 2: with so few rows, found columns hide each other.",
             )  # fmt: skip
 
 
@@ -284,11 +294,14 @@ EXPERIMENT = Experiment(
             "more than 5 times and above a random probe in β = 95 % of these. We read it in two ways: F judged anew "
             "after every draw, as the slides have it, and a column once found stays, as in Algorithm 1; and we lower "
             "β. Ours: the defaults of SubspaceSelector. α = 0.5 and α = 1 are the same search as long as F fills less "
-            "than half of a draw. Figures are means over three tables.", (13.0, 6.0),
+            "than half of a draw. An iteration of ours grows ten trees, on columns and their shadows. Figures are means "
+            "over three tables. β = 50 % was added after 95 % had failed to show what the paper says.", (13.0, 6.0),
         ),
         Part(
-            "company", "Why the probe rule loses what memory gives", f"{_PAPER}, section 5", company_cells,
-            company_claims,
+            "company", "The probe rule needs rows", f"{_PAPER}, section 5", company_cells, company_claims,
+            text="Why the rule loses in Figure 2 what memory gives, and where it does not. The paper's number of rows "
+            "is not known to us. These tables were made after the ones above had failed: first harder ones, then more "
+            "rows until SRS was ahead at both sizes, and then a second table of 10 000 rows to see whether that holds.",
         ),
     ),
 )  # fmt: skip
