@@ -127,9 +127,10 @@ def accuracy_claims(told: Told) -> Iterator[Claim]:
         gains = [one - two for one, two in zip(at_end["SRS"], at_end[other], strict=False)]  # splits that both have
         yield Claim(
             f"SRS beside {other}: accuracy gained",
-            f"{_PRINTED['SRS'] - _PRINTED[other]:+.2f}",
+            f"SRS is better, by {_PRINTED['SRS'] - _PRINTED[other]:.2f}",
             f"{'+' if mean(gains) > 0 else ''}{_spread(gains)}",
             direction=mean(gains) > 0,
+            note="The order counts in this row.",
             differs="" if mean(gains) > 0 else "On these splits the two score the same within the error.",
         )
 
@@ -138,10 +139,10 @@ def accuracy_claims(told: Told) -> Iterator[Claim]:
 
 
 def width_cells(quick: bool) -> list[Cell]:
-    """All widths; a forest on all columns of a wide table has fewer trees, which no longer change it."""
+    """All widths; forests on all columns of a wide table have fewer trees, since each takes long."""
     if quick:
         return [_cell(width, method, _QUICK, 0) for width in _WIDTHS[:2] for method in ("SRS", "RS")]
-    cells = [cell for cell in accuracy_cells(quick) if cell.settings["seed"] < 3]
+    cells = accuracy_cells(quick)
     for width in _WIDTHS[1:]:
         for seed in range(3):
             cells += [_cell(width, "SRS", 3 * _FULL if width == 5480 else _FULL, seed), _cell(width, "RS", _FULL, seed)]
@@ -185,21 +186,21 @@ def _perfect(told: Told) -> Claim:
         method: [value for rows in told.each("irrelevant").values() for value in _at_end(rows, method, "auprc")]
         for method in _STYLES
     }
-    always = {method: all(value > 1 - 1e-9 for value in values) for method, values in ends.items()}
-    holds = always["SRS"] and sum(always.values()) == 1
+    perfect = {method: sum(value > 1 - 1e-9 for value in values) for method, values in ends.items()}
+    holds = [method for method, values in ends.items() if perfect[method] == len(values)] == ["SRS"]
+    longest = told.where(irrelevant=_WIDTHS[-1], method="SRS")
     return Claim(
         "splits of all widths in which AUPRC ends at 1, and the lowest AUPRC at the end",
         "only SRS always eventually perfectly ranks the features",
-        "; ".join(
-            f"{method} {sum(value > 1 - 1e-9 for value in values)} of {len(values)}, {min(values):.3f}"
-            for method, values in ends.items()
-        ),
+        "; ".join(f"{method} {perfect[method]} of {len(of)}, {min(of):.3f}" for method, of in ends.items()),
         direction=holds,
-        note=f"SRS has {max(told.values('iterations'))} trees with 5480 irrelevant columns.",
+        note="An AUPRC of 0.998 is one irrelevant column before the last of the 20, 0.992 are four.",
         differs=""
         if holds
-        else "Where SRS stays below 1, one irrelevant column stands before the last relevant one "
-        "and more trees do not move it: by chance it fits the 1000 rows.",
+        else "On wider tables the weakest of the 20 columns stays behind the best of thousands that fit the 1000 rows "
+        f"by chance; more trees do not help: {_WIDTHS[-1]} irrelevant columns, AUPRC of SRS "
+        + ", ".join(f"{longest.where(iterations=at).mean('auprc'):.4f} after {at}" for at in _POINTS[-2:])
+        + ". No other method ranks perfectly as often.",
     )
 
 
@@ -244,8 +245,8 @@ def learner_cells(quick: bool) -> list[Cell]:
 def learner_claims(told: Told) -> Iterator[Claim]:
     """What plain trees find is enough to know all that is relevant."""
     plain, extra = (told.where(learner=learner) for learner in ("cart", "extra"))
-    spanned = _at_end(plain, "SRS", "spanned")
-    found, wrong = (_at_end(plain, "SRS", what) for what in ("found", "wrong"))
+    spanned, found, wrong = (_at_end(plain, "SRS", what) for what in ("spanned", "found", "wrong"))
+    ranked = [mean(_at_end(rows, "SRS", "auprc")) for rows in (plain, extra)]
     yield Claim(
         "DT, SRS: what is found explains every relevant column (R², least of all columns and splits)",
         "DT should find all strongly relevant features",
@@ -253,14 +254,9 @@ def learner_claims(told: Told) -> Iterator[Claim]:
         "found",
         direction=min(spanned) > 0.9,
         note="The 20 relevant columns are a space of five dimensions with a little noise; whichever five are called "
-        "strongly relevant, columns that span it hold them.",
+        f"strongly relevant, columns that span it hold them. DT call {sum(wrong)} irrelevant columns found as well, ET "
+        f"{sum(_at_end(extra, 'SRS', 'wrong'))}; AUPRC is {ranked[0]:.3f} with DT and {ranked[1]:.3f} with ET.",
     )
-    both = [_at_end(rows, "SRS", "auprc") for rows in (extra, plain)]
-    yield Claim(
-        "AUPRC of SRS, ET beside DT", "a plot", f"{_spread(both[0])} beside {_spread(both[1])}",
-        direction=min(map(mean, both)) > 0.5,
-        note=f"DT call {sum(wrong)} irrelevant columns found, ET {sum(_at_end(extra, 'SRS', 'wrong'))}.",
-    )  # fmt: skip
 
 
 def draw_learners(told: Told, figure: Any) -> None:
@@ -295,7 +291,8 @@ EXPERIMENT = Experiment(
             width_claims, draw_widths,
             "Columns are added to the 480 irrelevant ones of Madelon itself: copies of these with their rows in random "
             "order. AUPRC is of the ranking by mean decrease of impurity over all trees, against the 20 relevant "
-            "columns. Three splits for every width. Forests on all columns (RF) grow with random thresholds as well.",
+            "columns. Three splits for every width above 480. Forests on all columns (RF) have random thresholds too; on "
+            "the wider tables they have 1000 trees, since theirs take the longest.",
             (12.0, 5.6),
         ),
         Part(
