@@ -291,8 +291,8 @@ EXPERIMENT = Experiment(
             width_claims, draw_widths,
             "Columns are added to the 480 irrelevant ones of Madelon itself: copies of these with their rows in random "
             "order. AUPRC is of the ranking by mean decrease of impurity over all trees, against the 20 relevant "
-            "columns. Three splits for every width above 480. Forests on all columns (RF) have random thresholds too; on "
-            "the wider tables they have 1000 trees, since theirs take the longest.",
+            "columns. Three splits for every width above 480. Forests on all columns (RF) have random thresholds too, "
+            "and 1000 trees on the wider tables, since theirs take the longest.",
             (12.0, 5.6),
         ),
         Part(
