@@ -13,36 +13,20 @@ from joblib import Parallel, delayed
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from benchmarks.data import find_data
+from benchmarks import madelon
 from fernwood import SubspaceForestClassifier
 
 
-def madelon() -> tuple[np.ndarray, np.ndarray]:
-    path = find_data("madelon.parquet")
-    if path is not None:
-        import pyarrow.parquet as pq
-
-        table = pq.read_table(path)
-        names = [name for name in table.column_names if name not in ("target", "split")]
-        return np.column_stack([table.column(name).to_numpy() for name in names]), table.column("target").to_numpy()
-    from sklearn.datasets import fetch_openml
-
-    data = fetch_openml("madelon", version=1, as_frame=False)
-    return data.data, data.target
-
-
-def accuracies(x: np.ndarray, y: np.ndarray, split: int) -> dict[str, float]:
-    rows = np.random.default_rng(split).permutation(len(x))[:1500]
-    learn, test = rows[:1000], rows[1000:]
+def accuracies(number: int) -> dict[str, float]:
+    split = madelon.split(number)
     found = {}
     for name, alpha in (("srs", 0.5), ("rs", 0.0)):
-        forest = SubspaceForestClassifier(q=50, alpha=alpha, n_iter=10_000, round_size=1, random_state=split)
-        found[name] = forest.fit(x[learn], y[learn]).score(x[test], y[test])
+        forest = SubspaceForestClassifier(q=madelon.Q, alpha=alpha, n_iter=10_000, round_size=1, random_state=number)
+        found[name] = forest.fit(split.x, split.y).score(split.x_test, split.y_test)
     return found
 
 
-data, target = madelon()
-runs = Parallel(n_jobs=2)(delayed(accuracies)(data, target, split) for split in range(10))
+runs = Parallel(n_jobs=2)(delayed(accuracies)(number) for number in range(10))
 srs, rs = np.array([r["srs"] for r in runs]), np.array([r["rs"] for r in runs])
 print(
     json.dumps(
