@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
-from benchmarks.eliminated import learner_of, problem
+from benchmarks.eliminated import NOMINAL, learner_of, problem
 from fernwood.learner.subsets import evaluation_of, subset_errors
 from fernwood.run.driving import drive
 from fernwood.search.elimination import EliminationLoop, EliminationSettings
@@ -106,7 +106,8 @@ def found(name: str, kind: str, version: str, run: int) -> Found:
     if version in ("forward", "backward"):
         return (forward if version == "forward" else backward)(inner_errors(name, kind, run)[0])
     if version == "filter":
-        return _filtered(of, inner_errors(name, kind, run)[0], rows_of(of, run)[0])
+        train, _ = rows_of(of, run)
+        return _filtered(inner_errors(name, kind, run)[0], _ranked(of.x[train], of.y[train], name in NOMINAL))
     errors, *held_out = inner_errors(name, kind, run, 0.25 if version[0] == "o" else None)
     settings = settings_of(version, of.learner, kind)
     loop: EliminationLoop[Any] = EliminationLoop(
@@ -128,10 +129,28 @@ def _eliminated(state: EliminationState[Any]) -> Found:
     return Found(state.n_calls, trace.left, steps, np.flatnonzero(state.chosen))
 
 
-def _filtered(of: Task, errors: SubsetErrors, train: np.ndarray) -> Found:
+def _ranked(x: np.ndarray, y: np.ndarray, nominal: bool) -> np.ndarray:
+    """Columns by their gain ratio, the best first; that of nominal ones is of a branch for every value."""
+    import pyarrow as pa
+
     import fernwood
 
-    order = rank_columns(fernwood.ingest(of.x[train], target=of.y[train], task="classification")).columns
+    source: Any = x
+    if nominal:
+        source = pa.table({f"c{j}": _categories(column) for j, column in enumerate(x.T)})
+    return rank_columns(fernwood.ingest(source, target=y, task="classification")).columns
+
+
+def _categories(column: np.ndarray) -> Any:
+    import pyarrow as pa
+
+    values, codes = np.unique(column, return_inverse=True)  # NaN comes last
+    return pa.DictionaryArray.from_arrays(
+        pa.array(codes, pa.int32(), mask=np.isnan(column)), [f"{value:g}" for value in values]
+    )
+
+
+def _filtered(errors: SubsetErrors, order: np.ndarray) -> Found:
     state, *_ = drive(FilterLoop(errors, order))
     steps = [Step(n, float(error), np.sort(order[:n])) for n, error in enumerate(state.errors, 1)]
     return Found(len(steps), np.arange(1, len(steps) + 1), steps, steps[state.n_best - 1].columns)

@@ -84,7 +84,8 @@ def figure_claims(told: Told) -> Iterator[Claim]:
             "ours: rows held out (a quarter) choose among the selections of r_max = 180: error on unseen rows, points "
             "above the least on the way",
             "suggested, not tried", f"{held.mean('test'):.2f} %, {lost[0]:.2f} points; without them "
-            f"{plain.mean('test'):.2f} %, {lost[1]:.2f} points", direction=True, agrees=held.mean("test") < plain.mean("test"),
+            f"{plain.mean('test'):.2f} %, {lost[1]:.2f} points", direction=True,
+            agrees=held.mean("test") < plain.mean("test"),
             note=f"{held.mean('columns'):.0f} columns are left, without {plain.mean('columns'):.0f}. The search itself "
             "has a quarter of the rows less.",
         )  # fmt: skip
