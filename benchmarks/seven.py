@@ -28,16 +28,20 @@ def updates(n: int) -> int:
 
 
 class Oracle:
-    """Says at once what a perceptron that never errs would need a training for."""
+    """Says at once what a learner that never errs would need a fit for; with noise, some removals look harmful."""
 
-    n_columns = N
-
-    def __init__(self, relevant: set[int]) -> None:
+    def __init__(self, n_columns: int, relevant: set[int], noise: float = 0.0, seed: int = 0) -> None:
+        self.n_columns = n_columns
         self._relevant = relevant
+        self._noise = noise
+        self._rng = np.random.default_rng([seed, 1])
 
     def __call__(self, columns: np.ndarray) -> float:
         """0 where all relevant columns are there, else 1."""
-        return 0.0 if self._relevant <= set(columns.tolist()) else 1.0
+        harmless = self._relevant <= set(columns.tolist())
+        if len(columns) < self.n_columns and self._rng.random() < self._noise:
+            harmless = False
+        return 0.0 if harmless else 1.0
 
 
 class Elimination(NamedTuple):
@@ -66,7 +70,7 @@ def eliminated(way: str, r_max: int, seed: int, *, by_oracle: bool = False) -> E
     learner = ThermalPerceptron(random_state=seed)
     settings = EliminationSettings(learner, tolerance=TOLERANCE, cost=updates, **how)
     rows = [(np.arange(1000), np.arange(1000, 2000))]
-    errors: SubsetErrors = Oracle(relevant)
+    errors: SubsetErrors = Oracle(N, relevant)
     if not by_oracle:
         errors = subset_errors(evaluation_of(learner, x, y, cv=rows, scoring=None))
     loop: EliminationLoop[Any] = EliminationLoop(errors, settings.removals(N, seed), TOLERANCE, baseline="last")

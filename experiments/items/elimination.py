@@ -217,6 +217,10 @@ def draw_orders(told: Told, figure: Any) -> None:
         axes.set(xscale="log", yscale="log", xlabel=f"{what}: paper", ylabel="ours")
         low, high = axes.get_xlim()
         axes.plot([low, high], [low, high], "-", color="0.7", lw=0.8, zorder=0)
+        if what == "error, %":
+            for axis in (axes.xaxis, axes.yaxis):
+                axis.set_ticks([2, 5, 10, 20, 40], labels=["2", "5", "10", "20", "40"])
+                axis.set_ticks([], minor=True)
     places[0].legend(frameon=False, title="blue naive Bayes, orange tree", fontsize="small", title_fontsize="small")
 
 
@@ -225,9 +229,8 @@ def draw_orders(told: Told, figure: Any) -> None:
 
 def tolerance_cells(quick: bool) -> list[Cell]:
     """Monks-2 with the tree, with the paper's tolerance and without."""
-    runs = range(1) if quick else range(20)
-    methods = [f"{letter}{r_max}" for letter in "rz" for r_max in (R_MAX["monks"][-1:] if quick else R_MAX["monks"])]
-    made = [(method, run) for run in runs for method in (*methods, *([] if quick else ["k1"]))]
+    methods = [f"{letter}{r_max}" for letter in "rz" for r_max in R_MAX["monks"]]
+    made = [("z17", 1)] if quick else [(method, run) for run in range(20) for method in methods]
     return [
         Cell(searched, {"data": "monks", "learner": "tree", "method": m, "run": r}, needs=file_of("monks"))
         for m, r in made
@@ -242,7 +245,8 @@ def tolerance_claims(told: Told) -> Iterator[Claim]:
             plain = sum(error < 10 for error in told.where(method=f"r{method[1:]}").values("error"))
             yield Claim(
                 f"7.4: without tolerance RVErS reliably finds subsets of low error, {_name('r' + method[1:])}",
-                "reliably", f"{good} of {len(rows)} runs below 10 %, with a tolerance of 0.002 {plain}",
+                "reliably",
+                f"{good} of {len(rows)} runs below 10 %" + (f", with a tolerance of 0.002 {plain}" if plain else ""),
                 direction=good >= 0.5 * len(rows), agrees=good >= 0.9 * len(rows),
                 note="169 rows: an error of one row is 0.006, so that a tolerance of 0.002 is none.",
             )  # fmt: skip

@@ -238,6 +238,9 @@ _STATEMENTS: tuple[tuple[str, tuple[str, ...], Any, float], ...] = (
 )  # fmt: skip
 
 
+_WHY: dict[str, str] = {}
+
+
 def _statement(
     blocks: dict[tuple[str, str], Block], about: str, sets: tuple[str, ...], rule: Any, needed: float
 ) -> Iterator[Claim]:
@@ -251,11 +254,12 @@ def _statement(
         return
     printed_ones = [theirs[of] for of in mine if theirs[of] is not None]
     share = sum(mine.values()) / len(mine)
+    holds = share >= needed if needed != 0.5 else share > 0.5
     failed = [f"{data} {LEARNERS[learner]}" for (data, learner), held in mine.items() if not held]
     yield Claim(
         about, f"{sum(printed_ones)} of {len(printed_ones)}" if printed_ones else "said, not counted",
-        f"{sum(mine.values())} of {len(mine)}", direction=share >= needed if needed != 0.5 else share > 0.5,
-        note=f"Not: {', '.join(failed)}." if failed else "",
+        f"{sum(mine.values())} of {len(mine)}", direction=holds,
+        note=f"Not: {', '.join(failed)}." if failed else "", differs="" if holds else _WHY.get(about, ""),
     )  # fmt: skip
 
 
