@@ -158,39 +158,42 @@ def _filtered(errors: SubsetErrors, order: np.ndarray) -> Found:
 
 def forward(errors: SubsetErrors) -> Found:
     """Step-wise selection: the column that helps most comes in, as long as one lowers the error."""
-    steps, sizes, evals = [Step(0, np.inf, np.empty(0, np.int64))], [], 0
+    steps, sizes = [Step(0, np.inf, np.empty(0, np.int64))], []
     while len(steps[-1].columns) < errors.n_columns:
         had = steps[-1].columns
         subsets = [np.sort(np.append(had, j)) for j in np.setdiff1d(np.arange(errors.n_columns), had)]
-        evals += len(subsets)
         sizes += [len(had) + 1] * len(subsets)
-        if not _went_on(errors, subsets, steps, evals):
+        step = _best(errors, subsets, len(sizes))
+        if step.error >= steps[-1].error:
             break
+        steps.append(step)
     return Found(len(steps), np.array(sizes), steps[1:], steps[-1].columns)
 
 
 def backward(errors: SubsetErrors) -> Found:
-    """Step-wise elimination: the column that does most harm goes, as long as that lowers the error."""
+    """Step-wise elimination: the column that does most harm goes, as long as that does not raise the error.
+
+    Columns that do neither harm nor good go too: the paper does not say so, but its evaluations and columns are those
+    of this rule (monks-2 with the tree: 139 evaluations, 6 columns), where the other one stops far sooner.
+    """
     every = np.arange(errors.n_columns)
-    steps, sizes, evals = [Step(1, errors(every), every)], [len(every)], 1
+    steps, sizes = [Step(1, errors(every), every)], [len(every)]
     while len(steps[-1].columns) > 1:
         had = steps[-1].columns
         subsets = [np.delete(had, place) for place in range(len(had))]
-        evals += len(subsets)
         sizes += [len(had) - 1] * len(subsets)
-        if not _went_on(errors, subsets, steps, evals):
+        step = _best(errors, subsets, len(sizes))
+        if step.error > steps[-1].error:
             break
+        steps.append(step)
     return Found(len(steps) + 1, np.array(sizes), steps, steps[-1].columns)
 
 
-def _went_on(errors: SubsetErrors, subsets: list[np.ndarray], steps: list[Step], evals: int) -> bool:
-    """Take the best of the subsets, the first of equals, where it is better than the last step."""
+def _best(errors: SubsetErrors, subsets: list[np.ndarray], evals: int) -> Step:
+    """The best of some subsets, the first of equals."""
     told = [errors(columns) for columns in subsets]
     best = int(np.argmin(told))
-    if told[best] < steps[-1].error:
-        steps.append(Step(evals, told[best], subsets[best]))
-        return True
-    return False
+    return Step(evals, told[best], subsets[best])
 
 
 def cost(sizes: np.ndarray, n_columns: int, kind: str) -> float:
