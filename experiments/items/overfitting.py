@@ -156,11 +156,21 @@ def learner_claims(told: Told) -> Iterator[Claim]:
     bayes, tree = (ends.where(data="dna", learner=learner) for learner in _LEARNERS)
     if not len(bayes) or not len(tree):
         return
+    lost = [fmean(row["test"] - row["least"] for row in rows) for rows in (bayes, tree)]
+    past = [sum(row["least"] < row["test"] - 1e-9 for row in rows) for rows in (bayes, tree)]
     yield Claim(
-        "DNA: error on unseen rows less that of the inner folds, at the end",
-        "RVErS overfits naive Bayes, C4.5 less", " ".join(_optimism(rows) for rows in (bayes, tree)),
+        "DNA: searches that end past the least error on unseen rows, and points above it",
+        "RVErS overfits naive Bayes, C4.5 to a lesser extent",
+        f"naive Bayes {past[0]} of {len(bayes)}, {lost[0]:.2f}; tree {past[1]} of {len(tree)}, {lost[1]:.2f}",
+        direction=lost[0] > lost[1] and past[0] > past[1],
+    )  # fmt: skip
+    yield Claim(
+        "DNA: the same by how far the inner folds are off at the end, against unseen rows",
+        "RVErS overfits naive Bayes, C4.5 to a lesser extent", " ".join(_optimism(rows) for rows in (bayes, tree)),
         direction=_relative(bayes) > _relative(tree),
-        note="In points, and as a share of the inner error at the end; medians over runs and searches.",
+        note="In points, and as a share of the inner error; medians over runs and searches.",
+        differs="" if _relative(bayes) > _relative(tree) else "By this measure the tree is fitted to its folds as "
+        "much: its error on unseen rows falls to the end, but that of the folds falls faster.",
     )  # fmt: skip
     places = [median(row["least_columns"] / row["columns"] for row in rows) for rows in (bayes, tree)]
     yield Claim(
