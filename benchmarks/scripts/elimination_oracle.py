@@ -15,31 +15,14 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from benchmarks.seven import Oracle, updates
 from fernwood.run.driving import drive
 from fernwood.search.elimination import EliminationLoop, EliminationSettings
 
-_UPDATES = 1_897_000
 _PAPER = {20: 123.8, 40: 151.3, 60: 169.0, 80: 172.3, 100: 184.1}
 _NOISE = 0.1
 
 first, n_seeds = int(sys.argv[1]), int(sys.argv[2])
-
-
-class Oracle:
-    """Says at once what a learner would need a fit for."""
-
-    def __init__(self, n: int, relevant: set[int], noise: float, seed: int) -> None:
-        self.n_columns = n
-        self._relevant = relevant
-        self._noise = noise
-        self._rng = np.random.default_rng([seed, 1])
-
-    def __call__(self, columns: np.ndarray) -> float:
-        """0 where all relevant columns are there, else 1."""
-        harmless = self._relevant <= set(columns.tolist())
-        if len(columns) < self.n_columns and self._rng.random() < self._noise:
-            harmless = False
-        return 0.0 if harmless else 1.0
 
 
 def means(n: int, r: int, noise: float = 0.0, **how: Any) -> dict[str, float]:
@@ -49,8 +32,8 @@ def means(n: int, r: int, noise: float = 0.0, **how: Any) -> dict[str, float]:
         removals = EliminationSettings("tree", **how).removals(n, seed)
         state = drive(EliminationLoop(Oracle(n, relevant, noise, seed), removals, 0.002)).state  # type: ignore[var-annotated]
         left = set(np.flatnonzero(state.left).tolist())
-        updates = _UPDATES * int((state.trace.left + 1).sum())
-        runs.append((state.n_calls, updates, len(left), left == relevant))
+        spent = sum(map(updates, state.trace.left.tolist()))
+        runs.append((state.n_calls, spent, len(left), left == relevant))
     names = ("calls", "updates", "inputs", "right")
     return {name: fmean(run[place] for run in runs) for place, name in enumerate(names)}
 

@@ -124,12 +124,13 @@ class _Bits:
         with np.errstate(divide="ignore"):
             self._clear = np.log1p(-np.exp(self._set))
         self._bits = (test if model.binarize is None else test > model.binarize).T[:, :, None] != 0
+        self._largest = float(np.maximum(np.abs(self._set), np.abs(self._clear)).max(axis=(1, 2)).sum())
 
     def prior(self) -> NDArray[np.float64]:
         return np.asarray(self._prior)
 
     def largest(self, shared: float) -> float:  # noqa: ARG002
-        return float(np.maximum(np.abs(self._set), np.abs(self._clear)).max(axis=(1, 2)).sum())
+        return self._largest
 
     def shared(self, columns: NDArray[np.int64]) -> float:  # noqa: ARG002
         return 0.0
@@ -153,12 +154,13 @@ class _Categories:
         self.never = 2.0 ** np.ceil(np.log2(lowest + 1))  # a power of two is on every grid
         self._said = [np.maximum(said, -self.never) for said in logs]
         self._codes = codes
+        self._largest = float(sum(np.abs(said).max() for said in self._said))
 
     def prior(self) -> NDArray[np.float64]:
         return np.asarray(self._prior)
 
     def largest(self, shared: float) -> float:  # noqa: ARG002
-        return float(sum(np.abs(said).max() for said in self._said))
+        return self._largest
 
     def shared(self, columns: NDArray[np.int64]) -> float:  # noqa: ARG002
         return 0.0
