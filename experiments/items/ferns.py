@@ -24,6 +24,7 @@ from experiments.items.fern_searches import (
     listed,
     load,
     shown,
+    unwarned,
     wrong,
 )
 
@@ -200,7 +201,8 @@ def by_boruta(problem: str, boruta: str, n_trees: int, seed: int) -> Row:
         from sklearn.ensemble import RandomForestClassifier
 
         selector = BorutaPy(RandomForestClassifier(n_jobs=1, max_depth=5), **how)
-    selector.fit(x, y)
+    with unwarned():
+        selector.fit(x, y)
     found = np.flatnonzero(selector.support_)
     return {**errors(found, relevant, x.shape[1]), "cpu_seconds": time.process_time() - started}
 
