@@ -110,4 +110,4 @@ def label_grid(axes: Any, titles: list[str], below: str) -> None:
         panel.set_title(title)
     for panel in axes[-1]:
         panel.set_xlabel(below)
-    axes[0][-1].legend(frameon=False, fontsize="x-small")
+    axes[0][0].figure.legend(*axes[0][0].get_legend_handles_labels(), loc="outside upper right", ncols=2, frameon=False)

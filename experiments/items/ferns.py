@@ -256,6 +256,7 @@ def _compared(name: str, rows: Told, ferns: Told) -> Iterator[Claim]:
         yield Claim(
             f"{name}: false positives beside those of ferns", "a few times more, for all sets", _pairs(taken),
             direction=2 * len(more) > len(taken), agrees=len(more) == len(taken),
+            note="" if len(more) == len(taken) else f"More on {', '.join(more)}.",
         )  # fmt: skip
 
 
@@ -277,7 +278,7 @@ def _ratios(name: str, rows: Told, ferns: Told) -> Claim:
         f"{name}, 500 trees: its time over that of ferns with 100 scans", "6 and more: an hour beside 10 minutes",
         listed(ratios[100], ""), direction=min(ratios[100].values()) > 1, agrees=min(ratios[100].values()) >= 6,
         note=f"Boruta took {min(seconds):.0f} to {max(seconds):.0f} s. Over ferns with 1000 scans: "
-        f"{listed(ratios[1000], '')}.",
+        f"{listed(ratios[1000], '')}. The paper's is on average over 500, 5000 and 50 000 trees 9.4 hours.",
     )  # fmt: skip
 
 
