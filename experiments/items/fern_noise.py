@@ -193,9 +193,10 @@ def gap_claims(told: Told) -> Iterator[Claim]:
 def draw_gap(told: Told, figure: Any) -> None:
     """Errors over widths."""
     for axes, (kind, label, _) in zip(figure.subplots(1, 2, sharex=True), KINDS[::-1], strict=True):
-        for way, rows in told.each("way").items():
+        for (way, rows), style in zip(told.each("way").items(), ("o-", "s--", "^:", "x-."), strict=False):
             widths = rows.each("w")
-            axes.plot(list(widths), [of.mean(kind) for of in widths.values()], ".-", label=_WAYS[way])
+            means = [of.mean(kind) for of in widths.values()]
+            axes.plot(list(widths), means, style, label=_WAYS[way], markerfacecolor="none")
         axes.set(xlabel="irrelevant columns, w", ylabel=label, ylim=(-0.2, None))
     figure.axes[0].legend(frameon=False, fontsize="small")
 
