@@ -27,6 +27,17 @@ def madelon(_: np.random.Generator) -> tuple:
     return x[:2000], y[:2000], [k - 1 for k in MADELON], "classification"
 
 
+def madelon_among(n_irrelevant: int):
+    """Madelon's twenty relevant columns first, and as many of the others, drawn at random."""
+
+    def make(rng: np.random.Generator) -> tuple:
+        x, y, relevant, task = madelon(rng)
+        others = np.setdiff1d(np.arange(x.shape[1]), relevant)
+        return x[:, np.r_[relevant, rng.choice(others, n_irrelevant, replace=False)]], y, range(len(relevant)), task
+
+    return make
+
+
 def madelon_like(n_columns: int, class_sep: float):
     def make(rng: np.random.Generator) -> tuple:
         table = fernwood.datasets.make_madelon(
@@ -41,6 +52,11 @@ def iris(rng: np.random.Generator) -> tuple:
     x, y = load_iris(return_X_y=True)
     noise = np.column_stack([rng.permutation(x[:, i % 4]) for i in range(4996)])
     return np.c_[x, noise], y, range(4), "classification"
+
+
+def iris_1000(rng: np.random.Generator) -> tuple:
+    x, y, relevant, task = iris(rng)
+    return x[:, :1004], y, relevant, task
 
 
 def friedman(n_columns: int):
@@ -113,3 +129,26 @@ def permuted(name: str):
         return x, rng.permutation(y), [], "classification"
 
     return make
+
+
+def shuffled(name: str):
+    """A table whose columns are permuted, each by itself."""
+
+    def make(rng: np.random.Generator) -> tuple:
+        x, y = real(name)
+        return rng.permuted(x, axis=0), y, [], "classification"
+
+    return make
+
+
+GOLUB, SINGH = "golub_leukemia.parquet", "singh_prostate_12600.parquet"
+
+FERN_PROBLEMS = {
+    "iri": iris,
+    "iri2": iris_1000,
+    "madelon": madelon,
+    "rnd": shuffled(GOLUB),
+    "rnd2": shuffled(SINGH),
+    "rnd3": permuted(SINGH),
+}
+"""The tables of Kursa (2017)."""

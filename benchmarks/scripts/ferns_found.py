@@ -17,29 +17,9 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 import fernwood
-from benchmarks.tables import iris, madelon, real
+from benchmarks.tables import FERN_PROBLEMS
 from benchmarks.tally import Tally
 from fernwood.errors import FernwoodWarning
-
-GOLUB, SINGH = "golub_leukemia.parquet", "singh_prostate_12600.parquet"
-
-
-def iris_1000(rng: np.random.Generator) -> tuple:
-    x, y, relevant, task = iris(rng)
-    return x[:, :1004], y, relevant, task
-
-
-def shuffled_values(name: str):
-    def make(rng: np.random.Generator) -> tuple:
-        x, y = real(name)
-        return rng.permuted(x, axis=0), y, [], "classification"
-
-    return make
-
-
-def shuffled_labels(rng: np.random.Generator) -> tuple:
-    x, y = real(SINGH)
-    return x, rng.permutation(y), [], "classification"
 
 
 def noise(n_columns: int):
@@ -49,16 +29,7 @@ def noise(n_columns: int):
     return make
 
 
-PROBLEMS = {
-    "madelon": madelon,
-    "iri": iris,
-    "iri2": iris_1000,
-    "rnd": shuffled_values(GOLUB),
-    "rnd2": shuffled_values(SINGH),
-    "rnd3": shuffled_labels,
-    "noise-30": noise(30),
-    "noise-300": noise(300),
-}
+PROBLEMS = {**FERN_PROBLEMS, "noise-30": noise(30), "noise-300": noise(300)}
 
 problem, rule, way, first, n_seeds = *sys.argv[1:4], int(sys.argv[4]), int(sys.argv[5])
 scans = int(sys.argv[6]) if len(sys.argv) > 6 else 1000
