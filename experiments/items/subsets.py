@@ -295,7 +295,8 @@ EXPERIMENT = Experiment(
             "after every draw, as the slides have it, and a column once found stays, as in Algorithm 1; and we lower "
             "β. Ours: the defaults of SubspaceSelector. α = 0.5 and α = 1 are the same search as long as F fills less "
             "than half of a draw. An iteration of ours grows ten trees, on columns and their shadows. Figures are "
-            "means over three tables. β = 50 % was added after 95 % had failed to show what the paper says.", (13.0, 6.0),
+            "means over three tables. β = 50 % was added after 95 % had failed to show what the paper says.",
+            (13.0, 6.0),
         ),
         Part(
             "company", "The probe rule needs rows", f"{_PAPER}, section 5", company_cells, company_claims,
