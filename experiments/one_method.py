@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 TABLES = {
     "madelon": tables.madelon,
     "like": tables.madelon_like(2000, 1.5),
-    "iris": tables.iris,
+    "iris": tables.iris_1000,
     "xor": tables.exclusive_or,
     "null": tables.permuted("golub_leukemia.parquet"),
     "small-xor": tables.exclusive_or_of(400, 60),
