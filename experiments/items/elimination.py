@@ -62,7 +62,7 @@ _FEWER = {
     ("euthyroid", "tree"): {"backward": 3},
     ("soybean", "tree"): {"": 5},
     ("led", "tree"): {"": 2, "backward": 1, "o25": 1, "l25": 0, "e75": 1, "e150": 1},
-    ("dna", "tree"): {"": 2, "forward": 1, "backward": 0, "o50": 1, "l50": 0, "e100": 1, "e180": 1},
+    ("dna", "tree"): {"": 2, "forward": 1, "backward": 1, "o50": 1, "l50": 0, "e100": 1, "e180": 1},
     ("optdigits", "tree"): {"": 1, "e40": 0, "e64": 0, "o25": 0, "l25": 0},
     ("mfeat", "tree"): {"": 1, "backward": 0, "e50": 0, "e150": 0, "e240": 0, "o50": 0, "l50": 0},
     ("ads", "tree"): {"": 0, "all": 1, "r100": 1, "h1558": 1},
