@@ -100,8 +100,8 @@ def draw_errors(panel: Any, rows: Told, name: str) -> None:
     for kind, label, colour in KINDS:
         levels = {level: of.values(kind) for level, of in sorted(rows.each(name).items())}
         panel.plot(list(levels), [np.mean(values) for values in levels.values()], color=colour, label=label)
-        for level, values in levels.items():
-            panel.plot([level] * len(values), values, ".", color=colour, markersize=3, alpha=0.4)
+        points = [(level, value) for level, values in levels.items() for value in values]
+        panel.plot(*zip(*points, strict=True), ".", color=colour, markersize=3, alpha=0.4)
 
 
 def label_grid(axes: Any, titles: list[str], below: str) -> None:
