@@ -80,7 +80,7 @@ def _reproduce(name: str, *, quick: bool, fresh: bool, jobs: int) -> None:
         for claim in part["claims"]:
             paper = f", paper {claim['paper']}" if "paper" in claim else ""
             print(f"    {claim['verdict']:<8}{claim['about']}: {claim.get('ours', '')}{paper}")
-    print(f"  {told['wall_seconds']:.0f} s of work; {_shown(results / f'{name}.json')}", flush=True)
+    print(f"  {told['processor_seconds']:.0f} s of a processor; {_shown(results / f'{name}.json')}", flush=True)
 
 
 def _shown(path: Path) -> Path:

@@ -45,14 +45,20 @@ def _summary(told: list[dict[str, Any]]) -> str:
     for one in told:
         verdicts = [claim["verdict"] for part in one["parts"].values() for claim in part["claims"]]
         counts = " | ".join(str(verdicts.count(verdict)) for verdict in ("exact", "agrees", "differs"))
-        minutes = f"{one['wall_seconds'] / 60:.1f}"
-        lines.append(f"| [{one['title']}](#{_anchor(one['title'])}) | {len(verdicts)} | {counts} | {minutes} |")
+        lines.append(f"| [{one['title']}](#{_anchor(one['title'])}) | {len(verdicts)} | {counts} | {_minutes(one)} |")
     return "\n".join(lines)
+
+
+def _minutes(told: dict[str, Any]) -> str:
+    """How much work it was: of processors where that was counted, else by the clock."""
+    if "processor_seconds" in told:
+        return f"{told['processor_seconds'] / 60:.1f} of a processor"
+    return f"{told['wall_seconds'] / 60:.0f} by the clock, on a busy machine"
 
 
 def _section(told: dict[str, Any]) -> Iterator[str]:
     yield f"## {told['title']}\n"
-    yield f"`{told['command']}`, {told['wall_seconds'] / 60:.1f} minutes of work, at commit {told['commit']}.\n"
+    yield f"`{told['command']}`; minutes of work: {_minutes(told)}; commit {told['commit']}.\n"
     if told["missing"]:
         yield f"Left out, since the data were not there: {', '.join(told['missing'])}.\n"
     for part in told["parts"].values():

@@ -35,6 +35,7 @@ def write(experiment: Experiment, outcome: Outcome, *, quick: bool, results: Pat
         "command": f"python -m experiments {experiment.name}{' --quick' if quick else ''}",
         "seeds": sorted(seeds),
         "wall_seconds": round(outcome.seconds, 1),
+        "processor_seconds": round(outcome.processor_seconds, 1),
         "missing": list(outcome.missing),
         "commit": _commit(),
         "date": datetime.now(UTC).date().isoformat(),

@@ -275,7 +275,8 @@ def company_claims(told: Told) -> Iterator[Claim]:
         yield Claim(
             f"{n_rows} rows, q = {q}: share of trees in which the weakest of 20 relevant columns is above the probe",
             "memory makes columns visible",
-            f"{least:.2f} all together; alone {rows.mean('alone_least'):.2f}; a noise column {noise:.2f}", direction=least > noise,
+            f"{least:.2f} all together; alone {rows.mean('alone_least'):.2f}; a noise column {noise:.2f}",
+            direction=least > noise,
             note="Together, all columns stand out from noise: a rule that compares with noise finds them.",
         )  # fmt: skip
     for n_rows, tables in Told(row for row in told if "rule" in row).each("n_rows").items():
