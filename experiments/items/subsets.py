@@ -268,8 +268,10 @@ def company_claims(told: Told) -> Iterator[Claim]:
         alone, together = rows.mean("alone_enough"), rows.mean("together_enough")
         yield Claim(
             f"{n_rows} rows, q = {q}: relevant columns above the probe in 95 % of trees, alone and all 20 together",
-            "the rule's β", f"{alone:.1f} of 20 alone, {together:.1f} together", direction=alone > together,
-            note="With K = q, trees take the best of columns that tell the same.",
+            "memory helps: more together", f"{alone:.1f} of 20 alone, {together:.1f} together",
+            direction=together > alone,
+            differs="" if together > alone else "So few rows make few splits, and columns that tell the same take them "
+            "from each other.",
         )  # fmt: skip
         least, noise = rows.mean("together_least"), rows.mean("noise_together")
         yield Claim(
