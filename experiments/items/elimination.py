@@ -151,7 +151,7 @@ def _row_claim(about: str, row: Figures, paper: Figures, *, better_counts: bool)
         "" if near else f"error {off:+.1f} points",
     ]
     return Claim(
-        about, _said(paper), f"{_said(row)}; {row.seconds:.2g} s", direction=holds, agrees=near and alike,
+        about, _said(paper), f"{_said(row)}; {row.seconds:.2f} s", direction=holds, agrees=near and alike,
         note=", ".join(remark for remark in remarks if remark) + ".",
         differs="" if holds else "More than two deviations, and three points, off.",
     )  # fmt: skip
