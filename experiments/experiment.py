@@ -105,7 +105,7 @@ class Part:
     """A table, a figure or a group of claims of a paper.
 
     `cells` makes the units of work, few and small where it is told to be quick; `claims` reads what they gave; `draw`
-    draws it on a matplotlib figure.
+    draws it on a matplotlib figure; `table` is for figures that no claim is about, as lines of Markdown.
     """
 
     name: str
@@ -116,6 +116,7 @@ class Part:
     draw: Callable[[Told, Any], None] | None = None
     text: str = ""
     size: tuple[float, float] = field(default=(9.0, 4.0))
+    table: Callable[[Told], Iterable[str]] | None = None
 
 
 @dataclass(frozen=True)

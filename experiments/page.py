@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from experiments.catalogue import NAMES
 from experiments.experiment import Told
-from experiments.items.methods import table
+from experiments.items.methods import short_table
 from experiments.writing import RESULTS, ROOT
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def readme(text: str, results: Path = RESULTS) -> str:
     if not path.is_file():
         return text
     rows = json.loads(path.read_text(encoding="utf-8"))["parts"]["tables"]["figures"]
-    lines = "\n".join(table(Told(rows)))
+    lines = "\n".join(short_table(Told(rows)))
     return re.sub(r"(<!-- methods -->\n).*?(\n<!-- end of methods -->)", rf"\1\n{lines}\n\2", text, flags=re.DOTALL)
 
 
@@ -66,6 +66,8 @@ def _section(told: dict[str, Any]) -> Iterator[str]:
         yield f"{part['source']}." + (f" {part['text']}" if part["text"] else "") + "\n"
         if part["picture"]:
             yield f"![{part['title']}](figures/reproduction/{part['picture']})\n"
+        if part["table"]:
+            yield "\n".join([*part["table"], ""])
         if part["claims"]:
             yield "| claim | paper | ours | verdict | note |"
             yield "| --- | --- | --- | --- | --- |"

@@ -69,6 +69,7 @@ def _write(
             "source": part.source,
             "text": part.text,
             "picture": f"{stem}.svg" if drawn else None,
+            "table": list(part.table(Told(rows))) if part.table and rows else [],
             "claims": [_as_json(claim) for claim in part.claims(Told(rows))] if rows else [],
             "figures": rows,
         }
