@@ -6,9 +6,9 @@ import errno
 import tempfile
 import threading
 import warnings
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
@@ -61,6 +61,8 @@ _RECORD_BYTES = 8 * MAX_CODES + 160
 """The longest record of a column: its grid, and the rest."""
 _PARTING_S = 2.0
 """How long a band that is being written is waited for where the others will not come."""
+_WAIT_S = 0.5
+"""How long a signal may go unheard while a band is being written."""
 _STORED_BYTES = 44
 """What a value of a sparse band takes at most: its row and itself as it is read, sorted, and as it is."""
 
@@ -351,10 +353,16 @@ class _Behind:
 
     def _settle(self) -> None:
         if self._writing:
-            error = self._outcomes.get()
+            error = self._outcome()
             self._writing = False
             if error is not None:
                 raise error
+
+    def _outcome(self) -> BaseException | None:
+        """How the band being written ended. Ctrl-C a moment before a wait would not end it, so it has to be short."""
+        while True:
+            with suppress(Empty):
+                return self._outcomes.get(timeout=_WAIT_S)
 
     def __enter__(self) -> Self:
         self._thread.start()
