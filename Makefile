@@ -47,7 +47,7 @@ $(TESTED): $(FRESH)
 
 test: $(TESTED) $(COMPILED)
 	@echo "==> running the tests"
-	@$(BIN)/python -m pytest -n 2
+	@$(BIN)/python -m pytest -n 2 --dist worksteal
 
 lint: $(FRESH)
 	@echo "==> ruff format, ruff check, mypy"

@@ -15,7 +15,7 @@ BUCKET = "bucket"
 @contextmanager
 def object_store() -> Iterator[dict[str, str]]:
     """The environment under which `s3://` is that store."""
-    why = "an object store to test with needs moto's server and s3fs: pip install 'moto[server]' s3fs"
+    why = "an object store to test with needs moto's server and s3fs: pip install 'moto[s3]' flask flask-cors s3fs"
     server = pytest.importorskip("moto.server", reason=why)
     s3fs = pytest.importorskip("s3fs", reason=why)
     s3fs.S3FileSystem.clear_instance_cache()  # which know the server before
