@@ -10,7 +10,7 @@ DOCUMENTED := .venv/.documented
 TESTED := .venv/.tested
 COMPILED := .venv/.compiled
 
-.PHONY: help demo test lint format docs browser bench bench-cluster bench-scale reproduce clean
+.PHONY: help demo test lint format docs browser bench bench-cluster bench-scale reproduce torture clean
 
 help:
 	@echo "make demo   a small end-to-end run on a generated table"
@@ -23,6 +23,7 @@ help:
 	@echo "make bench-scale  the long ones: tables of a gigabyte and more"
 	@echo "make bench-cluster  Dask workers beside threads, and a store on an object store"
 	@echo "make reproduce  every table and figure of the papers (hours; a stopped run goes on)"
+	@echo "make torture  faults, kills, hostile input and long runs at full size (hours)"
 	@echo "make clean  remove .venv, caches and the demo's files"
 
 $(FRESH): pyproject.toml
@@ -88,6 +89,10 @@ reproduce: $(COMPILED)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
 	@echo "==> reproducing the papers into experiments/results/ and docs/reproduction.md"
 	@$(BIN)/python -m experiments all
+
+torture: $(TESTED) $(COMPILED)
+	@echo "==> trying to break Fernwood; figures go to torture/results/ and docs/trust.md"
+	@$(BIN)/python -m torture all
 
 clean:
 	rm -rf .venv .browser demo site benchmarks/scratch experiments/scratch .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -13,15 +13,12 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import platform
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,6 +26,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
 from benchmarks.cases import CASES, SCALE_CASES  # noqa: E402
+from benchmarks.provenance import provenance  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -123,10 +121,7 @@ def main() -> None:
             "case": name,
             "figures": {key: round(value, 6) if isinstance(value, float) else value for key, value in figures.items()},
             "bars": bars,
-            "commit": _commit(),
-            "date": datetime.now(UTC).date().isoformat(),
-            "machine": {"processor": platform.machine(), "cores": os.cpu_count(), "system": platform.system()},
-            "versions": {"python": platform.python_version(), **{p: metadata.version(p) for p in _PACKAGES}},
+            **provenance(_PACKAGES),
         }
         with arguments.results.open("a", encoding="utf-8") as file:
             file.write(json.dumps(line) + "\n")
@@ -138,13 +133,6 @@ def main() -> None:
             failed |= not met
     shutil.rmtree(arguments.scratch, ignore_errors=True)
     sys.exit(1 if failed else 0)
-
-
-def _commit() -> str:
-    git = subprocess.run(
-        ["git", "describe", "--always", "--dirty"], cwd=HERE, capture_output=True, text=True, check=False
-    )
-    return git.stdout.strip() or "unknown"
 
 
 if __name__ == "__main__":

@@ -73,6 +73,13 @@ def _reproduce(name: str, *, quick: bool, fresh: bool, jobs: int) -> None:
     print(f"{name}: {found.title}", flush=True)
     outcome = run(found, kept, quick=quick, jobs=jobs, tell=lambda text: print(f"  {text}", file=sys.stderr))
     results, figures = (SCRATCH / "quick",) * 2 if quick else (writing.RESULTS, writing.FIGURES)
+    if not quick and (lacking := writing.known_data(found, outcome.missing)):
+        results = figures = SCRATCH / "incomplete"
+        print(
+            f"  the results kept from before were measured with {', '.join(lacking)} and stay; this run's go to "
+            f"{_shown(results)}",
+            file=sys.stderr,
+        )
     told = writing.write(found, outcome, quick=quick, results=results, figures=figures)
     kept.unlink()
     for part in told["parts"].values():

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import csv
 import json
-import os
-import platform
-import subprocess
-from datetime import UTC, datetime
-from importlib import metadata
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from benchmarks.provenance import ROOT, provenance
 from experiments.experiment import Told
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from experiments.experiment import Claim, Experiment, Part, Row
     from experiments.running import Outcome
 
-ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "experiments" / "results"
 FIGURES = ROOT / "docs" / "figures" / "reproduction"
 _PACKAGES = ("fernwood", "numpy", "scipy", "numba", "scikit-learn")
@@ -37,12 +33,18 @@ def write(experiment: Experiment, outcome: Outcome, *, quick: bool, results: Pat
         "wall_seconds": round(outcome.seconds, 1),
         "processor_seconds": round(outcome.processor_seconds, 1),
         "missing": list(outcome.missing),
-        "commit": _commit(),
-        "date": datetime.now(UTC).date().isoformat(),
-        "machine": {"processor": platform.machine(), "cores": os.cpu_count(), "system": platform.system()},
-        "versions": {"python": platform.python_version(), **{name: metadata.version(name) for name in _PACKAGES}},
+        **provenance(_PACKAGES),
     }
     return _write(experiment, about, outcome.rows, results, figures)
+
+
+def known_data(experiment: Experiment, missing: tuple[str, ...]) -> list[str]:
+    """Those of the missing data files that the kept results were measured with: a run without them shows less."""
+    path = RESULTS / f"{experiment.name}.json"
+    if not path.is_file():
+        return []
+    before = json.loads(path.read_text(encoding="utf-8"))["missing"]
+    return [name for name in missing if name not in before]
 
 
 def rewrite(experiment: Experiment, *, results: Path, figures: Path) -> None:
@@ -116,10 +118,3 @@ def _draw(part: Part, rows: list[Row], path: Path) -> bool:
         path.parent.mkdir(parents=True, exist_ok=True)
         figure.savefig(path, metadata={"Date": None})
     return True
-
-
-def _commit() -> str:
-    git = subprocess.run(
-        ["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    return git.stdout.strip() or "unknown"

@@ -92,6 +92,25 @@ def test_what_needs_data_that_are_not_there_is_left_out_and_named(tmp_path: Path
     assert len(whole["parts"]["doubles"]["claims"]) == 1
 
 
+def test_a_run_without_data_leaves_the_results_that_were_measured_with_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kept = tmp_path / "results"
+    monkeypatch.setattr(writing, "ROOT", tmp_path)
+    monkeypatch.setattr(writing, "RESULTS", kept)
+    monkeypatch.setattr(writing, "FIGURES", tmp_path)
+    monkeypatch.setattr(command, "SCRATCH", tmp_path / "scratch")
+    here = Experiment("convergence", 1, "Here", (PART,))
+    writing.write(here, outcome_of(tmp_path / "kept.jsonl", here), quick=False, results=kept, figures=tmp_path)
+    before = (kept / "convergence.json").read_bytes()
+    away = Experiment("convergence", 1, "Away", (Part("doubles", "Doubled", "A paper", absent, doubles, draw),))
+    monkeypatch.setattr(command, "experiment", lambda _: away)
+    command._reproduce("convergence", quick=False, fresh=False, jobs=1)
+    assert (kept / "convergence.json").read_bytes() == before
+    assert "were measured with no-such-file.parquet and stay" in capsys.readouterr().err
+    assert json.loads((tmp_path / "scratch" / "incomplete" / "convergence.json").read_text())["title"] == "Away"
+
+
 def test_files_tell_what_was_measured_and_how(tmp_path: Path) -> None:
     whole = writing.write(WHOLE, outcome_of(tmp_path / "kept.jsonl"), quick=True, results=tmp_path, figures=tmp_path)
     told = json.loads((tmp_path / "convergence.json").read_text())

@@ -1,0 +1,30 @@
+"""Where and with what a figure was measured: commit, day, machine and versions. Imports nothing large."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def provenance(packages: tuple[str, ...]) -> dict[str, Any]:
+    """What is written beside every measured figure; `packages` are those whose versions it may depend on."""
+    return {
+        "commit": _commit(),
+        "date": datetime.now(UTC).date().isoformat(),
+        "machine": {"processor": platform.machine(), "cores": os.cpu_count(), "system": platform.system()},
+        "versions": {"python": platform.python_version(), **{name: metadata.version(name) for name in packages}},
+    }
+
+
+def _commit() -> str:
+    git = subprocess.run(
+        ["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    return git.stdout.strip() or "unknown"

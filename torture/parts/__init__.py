@@ -1,0 +1,1 @@
+"""One module each: a `PART` that is run by its name."""
