@@ -9,7 +9,6 @@ from benchmarks.cases.ferns import FERN_CASES
 from benchmarks.cases.formats import FORMAT_CASES
 from benchmarks.cases.foundation import bins, ingest_csv, ingest_npy, ingest_short, read_columns
 from benchmarks.cases.minimal import minimal_madelon
-from benchmarks.cases.peers import peers
 from benchmarks.cases.report import report_million
 from benchmarks.cases.scale import SCALE_CASES as WIDE_CASES
 from benchmarks.cases.snowball import SNOWBALL_CASES
@@ -59,7 +58,6 @@ CASES = {
     "srs-shadow-all": srs_shadow_all,
     "srs-mirror-rate": srs_mirror_rate,
     "demo": select_demo,
-    "peers": peers,
     **SNOWBALL_CASES,
     "minimal-madelon": minimal_madelon,
     "boruta-madelon": boruta_madelon,

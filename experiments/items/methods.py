@@ -159,7 +159,7 @@ def short_table(told: Told) -> Iterator[str]:
     tables = told.each("table")
     known = {name: rows for name, rows in tables.items() if rows.rows[0]["relevant"]}
     null = next(iter(tables.keys() - known.keys()), None)
-    heads = [f"F1, {TABLES[name][0]}" for name in known] + ([f"taken, {TABLES[null][0]}"] if null else [])
+    heads = [f"F1, {TABLES[name][0]}" for name in known] + ([f"columns taken, {TABLES[null][0]}"] if null else [])
     yield f"| | {' | '.join(heads)} | false share | seconds in all | peak memory, MB | the same over seeds |"
     yield "| --- " * (len(heads) + 5) + "|"
     for method, rows in told.each("method").items():
