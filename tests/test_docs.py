@@ -196,7 +196,6 @@ def test_single_figures_are_those_measured(name: str, least: int) -> None:
         ("boruta-users.md", 6),
         ("faq.md", 1),
         ("cluster.md", 1),
-        ("../README.md", 4),
     ],
 )
 def test_figures_of_documents_are_those_measured(name: str, least: int) -> None:
