@@ -116,10 +116,10 @@ class _Recorder(Disk):
     def do(self, name: str, number: int, real: Callable[..., Any], *given: Any, **named: Any) -> Any:
         """Do it, and note it."""
         del number
-        made = name == "open" and given[1] & os.O_CREAT and not os.path.exists(given[0])  # noqa: PTH110
+        made = name == "create" and not os.path.exists(given[0])  # noqa: PTH110
         result = real(*given, **named)
         with self._lock:
-            if name == "open" and "dir_fd" not in named:
+            if name in ("open", "create") and "dir_fd" not in named:
                 self.log.append(("opened", self._parts(given[0]), result, made, bool(given[1] & os.O_APPEND)))
             elif name == "write":
                 self.log.append(("write", given[0], None, bytes(memoryview(given[1])[:result])))

@@ -22,40 +22,37 @@ __all__ = ["FAULTS", "Disk", "Fault", "FaultyDisk", "installed"]
 _ROOM = ("directories", "locks", "looking", "reading", "writing")
 _SYSTEM = ("os", "fcntl", "shutil", "tempfile")
 
-_READS, _WRITES, _LOOKS = (
-    ("EIO", "EINTR", "short", "end"),
-    ("EIO", "ENOSPC", "EINTR", "short", "full"),
-    ("EIO", "EINTR"),
-)
-_CHANGES = ("EIO", "ENOSPC", "EINTR")
+_LOOKS = ("EIO", "EINTR")
+_CHANGES = ("EIO", "ENOSPC", "EINTR", "gone")
+_WRITES = (*_CHANGES, "short", "full")
 FAULTS: dict[str, tuple[str, ...]] = {
-    "open": _CHANGES,
-    "close": _CHANGES,
-    "preadv": _READS,
+    "open": _LOOKS,
+    "create": _CHANGES,
+    "close": _LOOKS,
+    "preadv": (*_LOOKS, "short", "end"),
     "write": _WRITES,
     "pwrite": _WRITES,
     "fsync": _CHANGES,
     "rename": _CHANGES,
     "replace": _CHANGES,
-    "unlink": _LOOKS,
+    "unlink": (*_LOOKS, "gone"),
     "mkdir": _CHANGES,
     "makedirs": _CHANGES,
-    "rmdir": _LOOKS,
+    "rmdir": (*_LOOKS, "gone"),
     "stat": _LOOKS,
     "lstat": _LOOKS,
     "fstat": _LOOKS,
     "scandir": _LOOKS,
     "chmod": _LOOKS,
-    "access": (),
-    "flock": ("EIO", "EINTR"),
-    "rmtree": ("EIO", "half"),
+    "flock": _LOOKS,
+    "rmtree": ("EIO", "half", "gone"),
     "copytree": _CHANGES,
     "disk_usage": _LOOKS,
     "mkdtemp": _CHANGES,
 }
 """What can go wrong with each call. Beside errors: a read or write of half of the bytes; a read that says that the file
-ends; half of a write, then a full disk; a tree of which half is removed. Every call can also be the last that the disk
-answers ("gone"): it and all after it fail."""
+ends; half of a write, then a full disk; a tree of which half is removed. A call that changes something can also be the
+first that the disk does not answer any more ("gone"): it and all after it fail."""
 _OWNERS = {"flock": "fcntl", "rmtree": "shutil", "copytree": "shutil", "disk_usage": "shutil", "mkdtemp": "tempfile"}
 
 
@@ -79,6 +76,8 @@ class Disk:
 
     def call(self, name: str, real: Callable[..., Any], *given: Any, **named: Any) -> Any:
         """One call of the system by `fernwood.files`."""
+        if name == "open" and given[1] & os.O_CREAT:
+            name = "create"
         with self._lock:
             self.counts[name] += 1
             number = self.counts[name]
@@ -152,7 +151,7 @@ class _System:
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._real, name)
-        if name not in FAULTS or _OWNERS.get(name, "os") != self._owner:
+        if name == "create" or name not in FAULTS or _OWNERS.get(name, "os") != self._owner:
             return found
 
         def by_way_of_the_disk(*given: Any, **named: Any) -> Any:

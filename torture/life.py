@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 __all__ = ["Life", "Said", "Step", "lived"]
 
 METHODS = {
-    "snowball": ["--max-depth", "3"],
-    "subspace": ["--rule", "probe", "--draws", "12", "--q", "4", "--trees", "2", "--round-size", "4"],
-    "ferns": ["--scans", "8", "--q", "4", "--round-size", "4"],
-    "boruta": ["--max-iter", "4", "--trees", "5"],
-    "elimination": ["--estimator", "naive-bayes", "--cv", "2"],
+    "snowball": [],
+    "subspace": ["--rule", "probe", "--draws", "8", "--q", "4", "--trees", "2", "--round-size", "4"],
+    "ferns": ["--scans", "4", "--q", "4", "--round-size", "4"],
+    "boruta": ["--max-iter", "3", "--trees", "5"],
+    "elimination": ["--estimator", "naive-bayes", "--cv", "2", "--n-relevant", "2", "--step", "6"],
 }
 """Searches that end after a few rounds."""
 _TEMPORARY = "tmp"
@@ -79,6 +79,11 @@ class Step:
     arguments: tuple[str, ...] | Callable[[], None]
     again: Callable[[Path], tuple[str, ...]] | None = None
     prepares: bool = False
+
+    @property
+    def begins(self) -> bool:
+        """Whether it begins a run, which is there before its result is."""
+        return not callable(self.arguments) and self.arguments[0] == "select"
 
     def run(self, folder: Path, *, again: bool = False, forced: bool = False) -> Said:
         """Do it in a folder, in this process, as the command line does it; `forced` replaces what is there."""
@@ -142,6 +147,8 @@ def lived(place: Path) -> Life:
         life.files[step.name] = listed(life.folder)
         for name in step.makes:
             _copy(life.folder / name, whole / name)
+    gc.collect()
+    gc.freeze()  # what is loaded stays: looking through it after every case would take most of the time
     return life
 
 
@@ -312,7 +319,7 @@ def _going_on(run: str, how: tuple[str, ...]) -> Callable[[Path], tuple[str, ...
 
 
 def _stopped(*arguments: str) -> Callable[[], None]:
-    """A search that is asked to stop after its second round."""
+    """A search that is asked to stop after its first round."""
 
     def run() -> None:
         from fernwood.run import driving
@@ -321,7 +328,7 @@ def _stopped(*arguments: str) -> Callable[[], None]:
         rounds = iter(range(100))
 
         def stop() -> None:
-            if next(rounds) == 1:
+            if next(rounds) == 0:
                 raise Stopped(signal.SIGTERM)
 
         with patch.object(driving, "stop_if_asked", stop):
@@ -417,6 +424,4 @@ def _cli() -> Any:
         from fernwood.cli import apply, compare, export, info, ingest, report, select, status  # noqa: F401
 
         _BUILT.append(typer.main.get_command(cli.app))
-        gc.collect()
-        gc.freeze()  # what is loaded stays: looking through it after every case would take most of the time
     return _BUILT[0]

@@ -29,12 +29,14 @@ __all__ = [
 ]
 
 _COPIED_AT_ONCE = 2**22
+_SMALL = 2**16
 
 
 class FileWriter(io.RawIOBase):
     """A new file, written front to back; `close` returns only when the bytes are on the disk.
 
-    A raw binary file to Python and Arrow, so that Parquet is written through it as well.
+    A raw binary file to Python and Arrow, so that Parquet is written through it as well. Small pieces, of which these
+    formats write many, are put together first. A file that could not be written to is of no use any more.
     """
 
     def __init__(self, path: Path, *, sync: bool = True) -> None:
@@ -43,6 +45,7 @@ class FileWriter(io.RawIOBase):
         self._sync = sync
         self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
         self._position = 0
+        self._small = bytearray()
 
     def writable(self) -> bool:
         """Yes: the file is for writing."""
@@ -54,34 +57,49 @@ class FileWriter(io.RawIOBase):
 
     def write(self, data: object) -> int:
         """Append all of `data`, any contiguous bytes."""
-        done = write_all(self._descriptor, data)
-        self._position += done
-        return done
+        view = memoryview(data).cast("B")  # type: ignore[arg-type]
+        if len(view) + len(self._small) > _SMALL:
+            self.flush()
+        if len(view) > _SMALL:
+            write_all(self._descriptor, view)
+        else:
+            self._small += view
+        self._position += len(view)
+        return len(view)
+
+    def flush(self) -> None:
+        """Hand over to the system what was put together."""
+        if self._small:
+            small, self._small = self._small, bytearray()
+            write_all(self._descriptor, small)
 
     def rewrite(self, data: bytes, offset: int) -> None:
         """Overwrite bytes written before, in place."""
+        self.flush()
         done = 0
         while done < len(data):
             done += os.pwrite(self._descriptor, data[done:], offset + done)
 
     def read_into(self, buffer: memoryview, offset: int) -> None:
         """Read back what was written, by position."""
+        self.flush()
         read_all(self._descriptor, buffer, offset, self.path)
 
     def close(self) -> None:
         """Sync and give the descriptor back; closing twice is fine."""
         if self._descriptor >= 0:
-            descriptor, self._descriptor = self._descriptor, -1
             try:
+                self.flush()
                 if self._sync:
-                    os.fsync(descriptor)
+                    os.fsync(self._descriptor)
             finally:
+                descriptor, self._descriptor = self._descriptor, -1
                 os.close(descriptor)
         super().close()
 
     def discard(self) -> None:
         """Close without waiting for the disk: the file is about to be removed, whatever the disk says of it."""
-        self._sync = False
+        self._sync, self._small = False, bytearray()
         with suppress(OSError):
             self.close()
 
@@ -155,6 +173,7 @@ def copy_into(source: Path, writer: FileWriter) -> None:
     with opened(source) as file:
         while piece := file.read(_COPIED_AT_ONCE):
             writer.write(piece)
+    writer.flush()
     os.chmod(writer.path, stat.S_IMODE(os.stat(source).st_mode))
 
 
