@@ -1,12 +1,29 @@
 from __future__ import annotations
 
+import errno
 import os
+import stat
+from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import fernwood
 from fernwood.errors import StoreError
-from fernwood.files import FileReader, FileWriter, appearing_directory
+from fernwood.files import (
+    FileReader,
+    FileWriter,
+    appearing_directory,
+    exists,
+    is_directory,
+    is_file,
+    opened,
+    read_file,
+    replaced_file,
+    restored,
+    scratch_directory,
+)
 
 
 def test_reads_go_on_after_short_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -101,3 +118,125 @@ def test_an_existing_name_needs_replace(tmp_path: Path) -> None:
         appearing_directory(tmp_path / "d", replace=False),
     ):
         pass
+
+
+# Faults that were found by injecting them (`python -m torture faults`) --------------------------------------------------
+
+
+def refusing(number: int = errno.EIO) -> Callable[..., None]:
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    return refuse
+
+
+class SyncsOnlyFiles:
+    """`os.fsync` of a disk that cannot sync directories."""
+
+    def __init__(self) -> None:
+        self._real = os.fsync
+
+    def __call__(self, descriptor: int) -> None:
+        if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            refusing()()
+        self._real(descriptor)
+
+
+def test_a_new_file_whose_name_cannot_be_synced_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Otherwise the same command again would say that it exists."""
+    monkeypatch.setattr(os, "fsync", SyncsOnlyFiles())
+    with pytest.raises(OSError, match="Input/output"), replaced_file(tmp_path / "f") as file:
+        file.write(b"x")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("replacing", [False, True])
+def test_a_directory_whose_name_cannot_be_synced_gives_it_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, replacing: bool
+) -> None:
+    if replacing:
+        (tmp_path / "d").mkdir()
+        (tmp_path / "d" / "old").write_text("1")
+    real, calls = os.fsync, []
+
+    def refuse_the_parent(descriptor: int) -> None:
+        calls.append(descriptor)
+        (refusing() if len(calls) == 2 else real)(descriptor)
+
+    monkeypatch.setattr(os, "fsync", refuse_the_parent)
+    with (
+        pytest.raises(OSError, match="Input/output"),
+        appearing_directory(tmp_path / "d", replace=replacing) as staging,
+    ):
+        (staging / "new").write_text("2")
+    assert [p.name for p in tmp_path.rglob("*")] == (["d", "old"] if replacing else [])
+
+
+def test_what_cannot_be_cleared_up_does_not_undo_what_was_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "d").mkdir()
+    with monkeypatch.context() as patch:
+        patch.setattr("shutil.rmtree", refusing())
+        with appearing_directory(tmp_path / "d", replace=True) as staging:
+            (staging / "new").write_text("2")
+        with scratch_directory(tmp_path / "f") as scratch:
+            (scratch / "half").write_text("3")
+    assert (tmp_path / "d" / "new").read_text() == "2"
+    assert len(list(tmp_path.iterdir())) == 3  # and what was there before, and the scratch directory
+    with appearing_directory(tmp_path / "d", replace=True), scratch_directory(tmp_path / "f"):
+        pass
+    assert [p.name for p in tmp_path.iterdir()] == ["d"]
+
+
+def test_a_writer_that_is_about_to_put_a_directory_back_is_left_to_it(tmp_path: Path) -> None:
+    """The old directory is retired for an instant while a new one takes its place."""
+    (tmp_path / "d").mkdir()
+    with appearing_directory(tmp_path / "d", replace=True):
+        (tmp_path / "d").rename(tmp_path / ".d.partial-old-1234")
+        assert not restored(tmp_path / "d")
+        with appearing_directory(tmp_path / "d", replace=True):
+            assert (tmp_path / ".d.partial-old-1234").exists()
+    assert sorted(p.name for p in tmp_path.iterdir()) == [".d.partial-old-1234", "d"]
+
+
+def test_a_store_that_was_being_replaced_is_found_when_it_is_opened(tmp_path: Path) -> None:
+    made = fernwood.ingest(np.eye(4), tmp_path / "s.fern").fingerprint
+    (tmp_path / "s.fern").rename(tmp_path / ".s.fern.partial-old-1234")
+    assert fernwood.open(tmp_path / "s.fern").fingerprint == made
+    assert [p.name for p in tmp_path.iterdir()] == ["s.fern"]
+
+
+def test_a_disk_that_does_not_answer_is_not_taken_for_an_empty_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert not exists(tmp_path / "nothing")
+    assert not is_file(tmp_path)
+    assert not exists(Path("a\0b"))
+    monkeypatch.setattr(os, "stat", refusing())
+    for look in (exists, is_file, is_directory):
+        with pytest.raises(OSError, match="Input/output"):
+            look(tmp_path)
+
+
+def test_a_stream_ends_where_the_file_ended_when_it_was_opened(tmp_path: Path) -> None:
+    path = tmp_path / "f"
+    path.write_bytes(bytes(100))
+    with opened(path) as file:
+        os.truncate(path, 50)
+        with pytest.raises(OSError, match="ends at byte 50"):
+            file.read()
+    with opened(path) as file, path.open("ab") as more:
+        more.write(b"more")
+        more.flush()
+        assert len(file.read()) == 50
+
+
+def test_a_reader_that_cannot_close_has_read_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "f").write_bytes(b"abc")
+    real = os.close
+
+    def close(descriptor: int) -> None:
+        real(descriptor)
+        refusing()()
+
+    monkeypatch.setattr(os, "close", close)
+    assert read_file(tmp_path / "f") == b"abc"

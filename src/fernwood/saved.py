@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from fernwood.errors import StoreError, shown
-from fernwood.files import nearest_path, replaced_file
+from fernwood.files import is_directory, is_file, move, nearest_path, opened, read_file, remove, replaced_file
 from fernwood.insight import Insight
 from fernwood.relations import Minimal, Relations
 from fernwood.relevance.decision import Decision, Verdicts
@@ -27,11 +28,28 @@ if TYPE_CHECKING:
 __all__ = ["DECISIONS_NAME", "INSIGHT_NAME", "SUMMARY_NAME", "load_result", "save_result"]
 
 SUMMARY_NAME, DECISIONS_NAME, INSIGHT_NAME = "result.json", "decisions.parquet", "insight.json"
+_NAMES = (DECISIONS_NAME, INSIGHT_NAME)
+"""What the summary has checksums of."""
 _FORMAT, _VERSION = "fernwood result", 1
 
 
 def save_result(result: Result, directory: Path) -> None:
-    """Write the files of a result into a directory; each appears whole or not at all."""
+    """Write the files of a result into a directory; until the last of them is there, the result before is read."""
+    before = _set_aside(directory)
+    try:
+        _write_result(result, directory)
+    except BaseException:
+        for name in before:
+            with suppress(OSError):  # whoever reads finds it aside, too
+                if not is_file(directory / name):
+                    move(directory / _aside(name), directory / name)
+        raise
+    for name in _NAMES:
+        with suppress(OSError):  # the next result that is kept takes its place
+            remove(directory / _aside(name))
+
+
+def _write_result(result: Result, directory: Path) -> None:
     with replaced_file(directory / DECISIONS_NAME) as file:
         writer: pq.ParquetWriter | None = None
         for part in result.tables():
@@ -41,45 +59,74 @@ def save_result(result: Result, directory: Path) -> None:
             writer.close()
     with replaced_file(directory / INSIGHT_NAME) as file:
         file.write(json.dumps(result.insight.named(result.names.__getitem__)).encode())
-    sums = {name: _digest_of(directory / name) for name in (DECISIONS_NAME, INSIGHT_NAME)}
+    sums = {name: _digest_of(directory / name) for name in _NAMES}
     with replaced_file(directory / SUMMARY_NAME) as file:
         file.write(seal({"format": _FORMAT, "version": _VERSION, **result.summary(), "files": sums}))
+
+
+def _set_aside(directory: Path) -> list[str]:
+    """Give the files that the summary of a result speaks of hidden names; the summary stays. The names they had."""
+    if not is_file(directory / SUMMARY_NAME):
+        return []
+    data = read_file(directory / SUMMARY_NAME)
+    sums = json.loads(data).get("files", {}) if is_intact(data) else {}
+    kept = [name for name in _NAMES if name in sums and _digest_of(directory / name) == sums[name]]
+    for name in kept:
+        move(directory / name, directory / _aside(name))
+    return kept
+
+
+def _aside(name: str) -> str:
+    return f".{name}.before"
 
 
 def load_result(directory: Path) -> Result:
     """The result that `save_result` wrote; one of before there were insights has none."""
     where = shown(directory.name)
-    summary_path, table_path = directory / SUMMARY_NAME, directory / DECISIONS_NAME
-    if not directory.is_dir():
+    summary_path = directory / SUMMARY_NAME
+    if not is_directory(directory):
         hint = nearest_path(directory, SUMMARY_NAME) or "; make one with `fernwood select --out`"
         raise StoreError(f"there is no run {shown(directory)}{hint}")
-    if not summary_path.is_file() or not table_path.is_file():
+    if not is_file(summary_path) or not any(
+        is_file(directory / name) for name in (DECISIONS_NAME, _aside(DECISIONS_NAME))
+    ):
         raise StoreError(f"{where} holds no result yet; let the run get on with `fernwood resume`")
-    data = summary_path.read_bytes()
+    data = read_file(summary_path)
     damaged = f"the result in {where} is damaged; make it again with `fernwood resume`"
     if not is_intact(data):
         raise StoreError(damaged)
     entries = json.loads(data)
     if entries.get("format") != _FORMAT or entries.get("version") != _VERSION:
         raise StoreError(f"{where} holds a result of another Fernwood; read it with that one")
-    sums = entries.get("files", {})
-    if DECISIONS_NAME not in sums or any(_digest_of(directory / name) != seen for name, seen in sums.items()):
+    paths = {name: _file_of(directory, name, seen) for name, seen in entries.get("files", {}).items()}
+    table_path, insight_path = paths.get(DECISIONS_NAME), paths.get(INSIGHT_NAME)
+    if table_path is None or None in paths.values():
         raise StoreError(damaged)
     try:
         # What later versions added has a default.
         facts = Facts(**{name: entries[name] for name in Facts.__dataclass_fields__ if name in entries})
-        table = pq.read_table(table_path)
-        insight = json.loads((directory / INSIGHT_NAME).read_bytes()) if INSIGHT_NAME in sums else None
+        with opened(table_path) as file:
+            # Not on Arrow's threads: one that lets go of a Python file as the interpreter ends aborts it.
+            table = pq.ParquetFile(file, pre_buffer=False).read(use_threads=False)
+        insight = None if insight_path is None else json.loads(read_file(insight_path))
         return _restored(table, facts, entries, insight)
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError, pa.ArrowException) as error:
         raise StoreError(damaged) from error
 
 
+def _file_of(directory: Path, name: str, seen: str) -> Path | None:
+    """The file of a result that has this checksum: under its name, or aside while another result is being written."""
+    if name not in _NAMES:
+        return None
+    paths = (directory / name, directory / _aside(name))
+    return next((path for path in paths if _digest_of(path) == seen), None)
+
+
 def _digest_of(path: Path) -> str:
     """The checksum of a file, as `digest` has it of bytes; empty where there is none."""
-    if not path.is_file():
+    if not is_file(path):
         return ""
-    with path.open("rb") as file:
+    with opened(path) as file:
         return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
 
 

@@ -45,7 +45,7 @@ MOMENTS = {
     "coding": "fernwood.store.ingest:code_band",
     "writing": "fernwood.store.writer:DiskWriter._put",
     "finishing": "fernwood.store.writer:write_manifest",
-    "renaming": "fernwood.files:_take_place",
+    "renaming": "fernwood.files.directories:_take_place",
 }
 
 
@@ -234,18 +234,18 @@ def test_a_disk_that_refuses_at_the_very_end(
     def refuse(*_: object) -> None:
         raise OSError(errno.EIO, os.strerror(errno.EIO))
 
-    real = Path.rename
+    real = os.rename
 
-    def refuse_the_new(self: Path, target: Path) -> Path:
-        if "partial" in self.name and "old" not in self.name:
+    def refuse_the_new(path: Path, target: Path) -> None:
+        if "partial" in path.name and "old" not in path.name:
             refuse()
-        return real(self, target)
+        real(path, target)
 
     with monkeypatch.context() as patch:
         if call == "fsync":
             patch.setattr(os, "fsync", refuse)
         else:
-            patch.setattr(Path, "rename", refuse_the_new)
+            patch.setattr(os, "rename", refuse_the_new)
         with pytest.raises(StoreError, match="the disk refused: Input/output error"):
             fernwood.ingest(numbers(), tmp_path / "s.fern", target=0, force=force)
     assert entries(tmp_path) == before

@@ -328,10 +328,7 @@ def test_a_write_that_fails_leaves_the_last_checkpoint(
         return taken[-1]
 
     with monkeypatch.context() as patch:
-        if call == "replace":
-            patch.setattr(Path, "replace", refuse)
-        else:
-            patch.setattr(os, call, some if call == "write" else refuse)
+        patch.setattr(os, call, some if call == "write" else refuse)
         with pytest.raises(StoreError, match="the checkpoint of 'run' cannot be written: No space left on device"):
             run.save_checkpoint({"state": np.full(4, 9)})
     assert (run.path / CHECKPOINT_NAME).read_bytes() == before

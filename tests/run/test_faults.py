@@ -208,11 +208,53 @@ def test_a_result_that_cannot_be_written(store: Path, tmp_path: Path, monkeypatc
     assert load_result(run.path).to_table() == result.to_table()  # the one before
 
 
+@pytest.mark.parametrize("call", ["replace", "fsync", "open"])
+def test_the_result_before_stands_until_the_new_one_does(
+    store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str
+) -> None:
+    """A result is several files: one that failed between two of them was neither the old one nor the new one."""
+
+    def interrupt(now: Any, _: DiskStore) -> None:
+        if now.done == 12:
+            raise KeyboardInterrupt
+
+    go(store, tmp_path / "early", interrupt)
+    go(store, tmp_path / "whole")
+    early, whole = (load_result(tmp_path / name) for name in ("early", "whole"))
+    seen, number, real = set(), 0, getattr(os, call)
+    while True:
+        shutil.copytree(tmp_path / "early", tmp_path / "r")
+        left = iter(range(number))
+
+        def fail(*given: Any, left: Iterator[int] = left, **named: Any) -> Any:
+            if next(left, None) is None:
+                raise OSError(errno.EIO, os.strerror(errno.EIO))
+            return real(*given, **named)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(os, call, fail)
+            try:
+                save_result(whole, tmp_path / "r")
+            except OSError:
+                number += 1
+            else:
+                break
+        now = load_result(tmp_path / "r").to_table()
+        assert now == early.to_table() or now == whole.to_table()
+        seen.add(now == whole.to_table())
+        save_result(whole, tmp_path / "r")
+        assert load_result(tmp_path / "r").to_table() == whole.to_table()
+        assert not list((tmp_path / "r").glob(".*"))
+        shutil.rmtree(tmp_path / "r")
+    assert number >= 3
+    assert False in seen
+
+
 def test_a_directory_that_takes_no_run(store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object, **__: object) -> None:
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
-    monkeypatch.setattr(Path, "mkdir", fail)
+    monkeypatch.setattr(os, "mkdir", fail)
     with pytest.raises(StoreError, match="'r' cannot be made in .*: Permission denied; choose another place"):
         go(store, tmp_path / "r")
 
@@ -224,7 +266,7 @@ def test_checkpoints_reach_the_disk_before_they_take_their_name(
     run = RunDirectory.of_memory(tmp_path / "run", RunManifest("subspace", {}, 0, "f00d", ""))
     run.save_checkpoint({"state": np.arange(4)})
     calls: list[tuple[str, ...]] = []
-    fsync, rename = os.fsync, Path.replace
+    fsync, rename = os.fsync, os.replace
     held: dict[int, str] = {}
     opened = os.open
 
@@ -237,13 +279,13 @@ def test_checkpoints_reach_the_disk_before_they_take_their_name(
         calls.append(("fsync", held[descriptor]))
         fsync(descriptor)
 
-    def spy_replace(self: Path, target: Any) -> Path:
-        calls.append(("rename", self.name, Path(target).name))
-        return rename(self, target)
+    def spy_replace(path: Path, target: Path) -> None:
+        calls.append(("rename", path.name, target.name))
+        rename(path, target)
 
     monkeypatch.setattr(os, "open", spy_open)
     monkeypatch.setattr(os, "fsync", spy_fsync)
-    monkeypatch.setattr(Path, "replace", spy_replace)
+    monkeypatch.setattr(os, "replace", spy_replace)
     run.save_checkpoint({"state": np.arange(4)})
     partial = f".{CHECKPOINT_NAME}.partial"
     assert calls == [

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import fernwood
-from fernwood.store import stored
+from fernwood.files import Streamed
 from fernwood.store.manifest import HEADER_BYTES
 
 if TYPE_CHECKING:
@@ -28,13 +28,13 @@ def test_records_are_read_by_the_thread_that_asks(tmp_path: Path, monkeypatch: p
         groups=rng.integers(0, 9, n),
         out=tmp_path / "s.fern",
     )
-    readers, plain = set(), stored._Readable.read
+    readers, plain = set(), Streamed.read
 
-    def noting(self: stored._Readable, size: int = -1) -> bytes:
+    def noting(self: Streamed, size: int = -1) -> bytes:
         readers.add(threading.get_ident())
         return plain(self, size)
 
-    monkeypatch.setattr(stored._Readable, "read", noting)
+    monkeypatch.setattr(Streamed, "read", noting)
     store = fernwood.open(tmp_path / "s.fern")
     assert store.target is not None
     assert len(list(store.names.take(np.arange(8)))) == 8
@@ -48,7 +48,7 @@ def test_columns_that_are_expected_are_fetched_and_reads_are_counted(
     path = tmp_path / "s.fern"
     fernwood.ingest(np.random.default_rng(0).standard_normal((50, 30)), path)
     asked: list[tuple[int, int]] = []
-    monkeypatch.setattr("fernwood.files.os.posix_fadvise", lambda _, offset, size, __: asked.append((offset, size)))
+    monkeypatch.setattr("os.posix_fadvise", lambda _, offset, size, __: asked.append((offset, size)))
     with fernwood.open(path) as store:
         store.expect([7, 3, 4])
         assert sum(size for _, size in asked) >= 3 * 50

@@ -11,7 +11,7 @@ import os
 import re
 import signal
 import sys
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
@@ -19,7 +19,10 @@ from fernwood.errors import FernwoodError, closest, printable, shown
 from fernwood.run.stopping import Stopped, hear
 from fernwood.version import __version__
 
-__all__ = ["app", "main"]
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["app", "carry_out", "main"]
 
 app = typer.Typer(
     name="fernwood",
@@ -58,7 +61,7 @@ def _stop(number: int, _: Any) -> None:
 
 
 def main() -> None:
-    """Run the command line and turn every outcome into an exit code."""
+    """Run the command line."""
     from fernwood.cli.lean import return_freed_memory
 
     return_freed_memory()
@@ -69,9 +72,14 @@ def main() -> None:
     signal.signal(signal.SIGTERM, _stop)
     logging.basicConfig(format="%(message)s", level=logging.WARNING)
     logging.getLogger("fernwood").setLevel(logging.INFO)
+    # An exit that a command asks for comes back as a number.
+    carry_out(lambda: app(standalone_mode=False))
+
+
+def carry_out(command: Callable[[], Any]) -> NoReturn:
+    """Do what a command does, and end with an exit code whatever comes of it; what went wrong is one sentence."""
     try:
-        # An exit that a command asks for comes back as a number.
-        sys.exit(app(standalone_mode=False))
+        sys.exit(command())
     except Stopped as stop:
         _finish("stopped; nothing half-written is left", 128 + stop.number)
     except FernwoodError as error:
@@ -82,6 +90,10 @@ def main() -> None:
         # The reader of our output is gone; there is nobody to tell.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
+    except OSError as error:
+        # Who knows what was being done has said more; what comes here is what the system alone says.
+        what = "the disk" if error.filename is None else shown(error.filename)
+        _finish(f"{what} refused: {error.strerror or error}; mend that, and give the command again", 2)
     except Exception as error:
         if type(error).__module__.split(".")[0] in {"click", "typer"} and hasattr(error, "format_message"):
             _refuse_usage(error)
@@ -94,7 +106,7 @@ def main() -> None:
         )
 
 
-def _refuse_usage(error: Any) -> None:
+def _refuse_usage(error: Any) -> NoReturn:
     """Say in one sentence what is wrong with the command itself."""
     context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "fernwood"
@@ -131,6 +143,6 @@ def _known(what: str, context: Any, rest: str) -> list[str]:
     return re.findall("'(.*?)'", rest)
 
 
-def _finish(sentence: str, code: int) -> None:
+def _finish(sentence: str, code: int) -> NoReturn:
     sys.stderr.write(f"fernwood: {printable(sentence)}\n")
     sys.exit(code)

@@ -6,11 +6,12 @@ Options, commands and choices are completed by themselves; other paths by the sh
 from __future__ import annotations
 
 from contextlib import suppress
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import typer
+
+from fernwood.files import entries_of, is_file
 
 __all__ = ["run_argument", "runs_like", "store_argument", "stores_like"]
 
@@ -31,8 +32,8 @@ def _directories(incomplete: str, holding: str) -> list[str]:
     """What lies beside the word, or in the directory that it names, and holds such a file."""
     folder, sep, beginning = incomplete.rpartition("/")
     with suppress(OSError, ValueError):
-        beside = islice((Path(f"{folder}{sep}") if sep else Path()).iterdir(), _MOST_LOOKED_AT)
-        names = [path.name for path in beside if path.name.startswith(beginning) and (path / holding).is_file()]
+        beside = entries_of(Path(f"{folder}{sep}") if sep else Path(), _MOST_LOOKED_AT)
+        names = [path.name for path in beside if path.name.startswith(beginning) and is_file(path / holding)]
         return [f"{folder}{sep}{name}" for name in sorted(names)]
     return []
 

@@ -9,6 +9,7 @@ import typer
 
 from fernwood.cli import app
 from fernwood.cli.select import select_command
+from fernwood.files import make_directory, replaced_file
 from fernwood.run.view import ProgressView
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def demo_command(
     from fernwood.datasets import make_madelon
     from fernwood.saved import load_result
 
-    out.mkdir(parents=True, exist_ok=True)
+    make_directory(out, parents=True)
     table, run = out / "wide.csv", out / "wide.run"
     madelon = make_madelon(_ROWS, _COLUMNS, class_sep=2.0, shuffle=True, random_state=seed)
     n_relevant = len(madelon.relevant)
@@ -55,8 +56,9 @@ def _write_csv(madelon: Planted, path: Path) -> None:
     from fernwood.sources.base import Progress
 
     names = [f"x{i}" for i in range(_COLUMNS)] + ["target"]
-    with ProgressView() as view, path.open("w", encoding="utf-8") as file:
-        file.write(",".join(names) + "\n")
+    with ProgressView() as view, replaced_file(path) as file:
+        file.write(f"{','.join(names)}\n".encode())
         for i, (row, label) in enumerate(zip(madelon.data, madelon.target, strict=True)):  # type: ignore[arg-type]
             view(Progress("writing", i, _ROWS, "rows"))
-            file.write(",".join([f"{value:.4f}" for value in row.tolist()]) + f",{'case' if label else 'control'}\n")
+            cells = [*(f"{value:.4f}" for value in row.tolist()), "case" if label else "control"]
+            file.write(f"{','.join(cells)}\n".encode())

@@ -92,7 +92,8 @@ def export_command(
 def _write_decisions(
     result: Result, to: _FORMATS, output: Path | None, only: _SELECTED | None, *, force: bool, null: bool
 ) -> None:
-    from fernwood.reduced.writing import Descriptor, new_file, said_of_disk
+    from fernwood.files import Descriptor
+    from fernwood.reduced.writing import new_file, said_of_disk
 
     if to == "parquet" and output is None and sys.stdout.isatty():
         raise ParameterError("--to parquet is not for a terminal; give --output FILE, or send it to a file")

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
-import tempfile
 from contextlib import ExitStack
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_type_hints
 
 import typer
@@ -17,6 +15,7 @@ from fernwood.cli.options import settings_from
 from fernwood.cli.searching import SearchCommand
 from fernwood.cli.select import check_table_options, select_command, table_as_store
 from fernwood.errors import printable
+from fernwood.files import scratch_directory
 from fernwood.sources.place import as_place
 
 if TYPE_CHECKING:
@@ -43,7 +42,7 @@ def plan_command(**options: Any) -> None:
     check_table_options(table, options)
     command = SearchCommand(options["memory"], options["jobs"], as_json=as_json)
     with ExitStack() as stack:
-        scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="fernwood-")))
+        scratch = stack.enter_context(scratch_directory())
         path = table_as_store(table, options, scratch, quiet=command.silent)
         store = stack.enter_context(open_store(path))
         told, held = command.forecast(store, settings, seeds.entropy(options["seed"]))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import os
-import tempfile
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -17,6 +16,7 @@ from fernwood.cli.ingest import ingest_table
 from fernwood.cli.options import command_of, settings_from
 from fernwood.cli.searching import SearchCommand
 from fernwood.errors import ParameterError, StoreError, printable, shown
+from fernwood.files import scratch_directory
 from fernwood.sources.place import Url, as_place
 
 if TYPE_CHECKING:
@@ -237,7 +237,7 @@ def select_command(
             SearchCommand(memory, jobs, quiet=quiet, as_json=as_json, report=report, call=call, scheduler=scheduler)
         )
         if out is None:
-            scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="fernwood-")))
+            scratch = stack.enter_context(scratch_directory())
             command.search(stack.enter_context(open_store(stored(scratch))), settings, number)
             return
         with RunDirectory.appearing(out, force=force) as directory:

@@ -6,6 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from fernwood.errors import printable
+from fernwood.files import entries_of, modified
 
 __all__ = ["welcome"]
 
@@ -35,11 +36,9 @@ def welcome(folder: Path = Path()) -> str:
 
 
 def _newest_run(folder: Path) -> Path | None:
-    from itertools import islice
-
     runs: list[tuple[int, str]] = []
     with suppress(OSError):
-        for path in islice(folder.iterdir(), _MOST_LOOKED_AT):
+        for path in entries_of(folder, _MOST_LOOKED_AT):
             with suppress(OSError):
-                runs.append(((path / "run.json").stat().st_mtime_ns, path.name))
+                runs.append((modified(path / "run.json"), path.name))
     return folder / max(runs)[1] if runs else None

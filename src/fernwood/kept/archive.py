@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fernwood.errors import StoreError, shown
-from fernwood.files import replaced_file
+from fernwood.files import is_file, opened, replaced_file, size_of
 from fernwood.sealed import digest, is_intact, seal
 from fernwood.version import __version__
 
@@ -119,7 +119,7 @@ class _Forward(io.RawIOBase):
 def read_archive(path: Path) -> Archive:
     """Read a file that `write_archive` wrote; anything else is refused with one sentence."""
     where = shown(path.name)
-    if not path.is_file():
+    if not is_file(path):
         raise StoreError(f"there is no model {shown(path)}; check the path")
     try:
         return _read(path)
@@ -135,12 +135,12 @@ def read_archive(path: Path) -> Archive:
 
 def _read(path: Path) -> Archive:
     where = shown(path.name)
-    with path.open("rb") as file, zipfile.ZipFile(file) as parts:
+    with opened(path) as file, zipfile.ZipFile(file) as parts:
         infos = parts.infolist()
         # Nothing is unpacked to more than the file holds, however its members lie in it.
         if any(i.compress_type != zipfile.ZIP_STORED or i.file_size != i.compress_size for i in infos):
             raise ValueError("a member is compressed")
-        if sum(i.file_size for i in infos) > path.stat().st_size:
+        if sum(i.file_size for i in infos) > size_of(path):
             raise ValueError("members are larger than the file")
         data = parts.read(_MANIFEST)
         entries = json.loads(data)

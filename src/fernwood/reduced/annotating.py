@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +12,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from fernwood.errors import ParameterError, SourceError, shown
-from fernwood.files import appearing_directory, replaced_file
+from fernwood.files import (
+    FileWriter,
+    appearing_directory,
+    copy_into,
+    copy_tree,
+    entries_of,
+    is_directory,
+    replaced_file,
+    sync_tree,
+)
 from fernwood.reduced.writing import check_new, said_of_disk
 from fernwood.saved import load_result
 from fernwood.sources import check_path
@@ -33,8 +41,6 @@ if TYPE_CHECKING:
     from fernwood.sources.containers import Container
 
 __all__ = ["annotate"]
-
-_COPIED_AT_ONCE = 2**22
 
 
 def annotate(
@@ -94,17 +100,17 @@ def annotate(
     path = Path(table)
     check_path(path)
     out = path if output is None else Path(output)
-    if output is not None and not (path.is_dir() and force and is_annotated_zarr(out)):
+    if output is not None and not (is_directory(path) and force and is_annotated_zarr(out)):
         check_new(out, force=force)
-    if path.is_dir() and not is_annotated_zarr(path):
+    if is_directory(path) and not is_annotated_zarr(path):
         what = "Zarr, but no AnnData" if is_zarr(path) else "a folder, and no Zarr"
         raise SourceError(
             f"{shown(path.name)} is {what}: it has no var to write to; give an .h5ad file or an AnnData .zarr folder"
         )
-    container: Container = ZarrFolder(path) if path.is_dir() else Hdf5File(path)
+    container: Container = ZarrFolder(path) if is_directory(path) else Hdf5File(path)
     # What stands in the way is said before anything is copied.
     columns, n_found = _columns_of(found, var_names(container), container.title, prefix)
-    with said_of_disk(shown(out)), (_copied_folder if path.is_dir() else _copied_file)(container, out) as root:
+    with said_of_disk(shown(out)), (_copied_folder if is_directory(path) else _copied_file)(container, out) as root:
         _write(root["var"], columns)
     return n_found
 
@@ -189,10 +195,7 @@ def _copied_file(container: Container, out: Path) -> Iterator[Any]:
     """A copy of a file, open for writing, that takes the place of `out` when the block ends well."""
     h5py = needed("h5py", "hdf5", "writing to AnnData")
     with replaced_file(out) as copy:
-        with container.path.open("rb") as file:
-            while piece := file.read(_COPIED_AT_ONCE):
-                copy.write(piece)
-        shutil.copymode(container.path, copy.path)
+        copy_into(container.path, copy)
         with h5py.File(copy.path, "r+") as root:
             yield root
 
@@ -202,15 +205,15 @@ def _copied_folder(container: Container, out: Path) -> Iterator[Any]:
     """The same of a Zarr folder; one that replaces itself keeps its files but those of var, by links."""
     zarr = needed("zarr", "zarr", "writing to AnnData")
     with appearing_directory(out, replace=True) as staging:
-        linked = os.link if out == container.path and hasattr(os, "link") else shutil.copy2
-        for entry in sorted(container.path.iterdir()):
-            if entry.is_dir():
+        for entry in sorted(entries_of(container.path)):
+            if is_directory(entry):
                 # The new columns go into var: its own files must not be those of the old folder.
-                copy = shutil.copy2 if entry.name == "var" else linked
-                shutil.copytree(entry, staging / entry.name, copy_function=copy)
+                copy_tree(entry, staging / entry.name, linked=out == container.path and entry.name != "var")
             else:
-                shutil.copy2(entry, staging / entry.name)
+                with FileWriter(staging / entry.name, sync=False) as copy:
+                    copy_into(entry, copy)
         consolidated = zarr.open_group(str(staging), mode="r").metadata.consolidated_metadata is not None
         yield zarr.open_group(str(staging), mode="r+", use_consolidated=False)
         if consolidated:
             zarr.consolidate_metadata(str(staging))
+        sync_tree(staging)  # what others wrote is on the disk before it has its name

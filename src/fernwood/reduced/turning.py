@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.ipc
 
 from fernwood.errors import BudgetError
+from fernwood.files import FileWriter, opened
 from fernwood.sources.base import Progress
 from fernwood.sources.typed import decoded
 
@@ -101,15 +102,15 @@ def row_batches(
     for number, (first, last) in enumerate(bands):
         files.append(scratch / f"band-{number:05d}.arrow")
         table = read(first, last)
-        with pa.OSFile(str(files[-1]), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
+        with FileWriter(files[-1], sync=False) as sink, pa.ipc.new_file(sink, table.schema) as writer:
             writer.write_table(table, max_chunksize=height)
         del table
         pa.default_memory_pool().release_unused()
     with ExitStack() as stack:
-        opened = [pa.ipc.open_file(stack.enter_context(pa.OSFile(str(file), "rb"))) for file in files]
+        parts = [pa.ipc.open_file(stack.enter_context(opened(file))) for file in files]
 
         def rows(row: int) -> list[pa.Table]:
-            return [pa.Table.from_batches([part.get_batch(row // height)]) for part in opened]
+            return [pa.Table.from_batches([part.get_batch(row // height)]) for part in parts]
 
         yield from _batches(rows, names, more, n_rows, height)
 

@@ -6,10 +6,8 @@ import errno
 import io
 import os
 import sys
-import tempfile
 from abc import ABC, abstractmethod
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 import pyarrow as pa
@@ -18,11 +16,12 @@ import pyarrow.parquet as pq
 from pyarrow import csv
 
 from fernwood.errors import ParameterError, StoreError, shown
-from fernwood.files import replaced_file
+from fernwood.files import Descriptor, exists, is_directory, replaced_file, scratch_directory
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from contextlib import AbstractContextManager
+    from pathlib import Path
 
     class _Writer(Protocol):
         def write_batch(self, batch: pa.RecordBatch) -> None: ...
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
         def close(self) -> None: ...
 
 
-__all__ = ["Descriptor", "Output", "StandardOutput", "TableFile", "new_file", "said_of_disk"]
+__all__ = ["Output", "StandardOutput", "TableFile", "new_file", "said_of_disk"]
 
 _FORMS = {".csv": "csv", ".parquet": "parquet", ".pq": "parquet", ".feather": "feather", ".arrow": "feather"}
 
@@ -85,8 +84,8 @@ class TableFile(Output):
     @contextmanager
     def scratch(self) -> Iterator[Path]:
         """A hidden directory beside the file."""
-        with tempfile.TemporaryDirectory(prefix=".fernwood-", dir=self.path.parent) as name:
-            yield Path(name)
+        with scratch_directory(self.path) as path:
+            yield path
 
 
 class StandardOutput(Output):
@@ -103,8 +102,8 @@ class StandardOutput(Output):
     @contextmanager
     def scratch(self) -> Iterator[Path]:
         """A directory where the system has such."""
-        with tempfile.TemporaryDirectory(prefix="fernwood-") as name:
-            yield Path(name)
+        with scratch_directory() as path:
+            yield path
 
 
 @contextmanager
@@ -141,33 +140,13 @@ class _CsvWriter:
         pass
 
 
-class Descriptor(io.RawIOBase):
-    """An open file of the system, such as standard output, without a buffer that would fail after the end."""
-
-    def __init__(self, number: int) -> None:
-        super().__init__()
-        self._number = number
-
-    def writable(self) -> bool:
-        """Yes: it is for writing."""
-        return True
-
-    def write(self, data: object) -> int:
-        """Write all of `data`, any contiguous bytes."""
-        view = memoryview(data).cast("B")  # type: ignore[arg-type]
-        done = 0
-        while done < len(view):
-            done += os.write(self._number, view[done:])
-        return done
-
-
 def check_new(path: Path, *, force: bool) -> None:
     """Refuse a name that cannot be written under, before any work is done."""
-    if path.is_dir():
+    if is_directory(path):
         raise StoreError(f"{shown(path)} is a directory; give the name of a file")
-    if path.exists() and not force:
+    if exists(path) and not force:
         raise StoreError(f"{shown(path)} exists; choose another name or replace it with --force")
-    if not path.parent.is_dir():
+    if not is_directory(path.parent):
         raise StoreError(f"there is no directory {shown(path.parent)} to write into; make it first")
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fernwood.budget import peak_resident, resident
 from fernwood.course import Course, Sample
+from fernwood.files import is_directory, is_file, opened
 from fernwood.run.events import EVENTS_NAME
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def course_of(events: Path) -> Course | None:
     >>> course.memory, course.n_processes, len(course.samples)
     (1000000000, 1, 2)
     """
-    path = events / EVENTS_NAME if events.is_dir() else events
+    path = events / EVENTS_NAME if is_directory(events) else events
     tally = _Tally()
     for event in _events(path):
         tally.hear(event)
@@ -66,9 +67,9 @@ def last_started(events: Path) -> dict[str, Any]:
 
 def _events(path: Path, having: bytes = b"") -> Iterator[dict[str, Any]]:
     """The whole events of a file in order; lines that a crash cut short are passed over."""
-    if not path.is_file():
+    if not is_file(path):
         return
-    with path.open("rb") as file:
+    with opened(path) as file:
         for line in file:
             if having not in line:
                 continue

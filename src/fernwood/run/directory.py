@@ -20,7 +20,20 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from fernwood.errors import FernwoodWarning, ParameterError, StoreError, printable, shown
-from fernwood.files import appearing_directory, locked, nearest_path, replaced_file
+from fernwood.files import (
+    appearing_directory,
+    entries_of,
+    exists,
+    is_directory,
+    is_file,
+    locked,
+    move,
+    nearest_path,
+    opened,
+    read_file,
+    replaced_file,
+    restored,
+)
 from fernwood.run.events import EVENTS_NAME, EventLog, last_events
 from fernwood.sealed import digest, is_intact, seal
 from fernwood.sources.place import Url, as_place
@@ -148,9 +161,9 @@ class RunDirectory:
     def appearing(cls, path: Path, *, force: bool = False) -> Iterator[Path]:
         """A directory to fill (a store, then `write_manifest`) that becomes the run when the block ends well."""
         empty = _is_empty(path)
-        if path.exists() and not empty and not (path / MANIFEST_NAME).is_file():
+        if exists(path) and not empty and not is_file(path / MANIFEST_NAME):
             raise StoreError(f"{shown(path)} exists and is not a run, so it is not replaced; choose another name")
-        if path.exists() and not empty and not force:
+        if exists(path) and not empty and not force:
             raise StoreError(
                 f"{shown(path)} holds a run already; go on with it (fernwood resume), choose another name, "
                 "or replace it with --force"
@@ -175,12 +188,14 @@ class RunDirectory:
         """The run in a directory."""
         where = shown(path.name)
         manifest_path = path / MANIFEST_NAME
-        if not manifest_path.is_file():
+        if not exists(path):
+            restored(path)
+        if not is_file(manifest_path):
             hint = nearest_path(path, MANIFEST_NAME) or "; make one with `fernwood select --out`"
-            if not path.exists():
+            if not exists(path):
                 raise StoreError(f"there is no run {shown(path)}{hint}")
             raise StoreError(f"{shown(path)} is no run: it has no {MANIFEST_NAME}{hint}")
-        data = manifest_path.read_bytes()
+        data = read_file(manifest_path)
         if not is_intact(data):
             raise StoreError(f"{MANIFEST_NAME} of {where} is damaged; start the run again")
         entries = json.loads(data)
@@ -201,7 +216,7 @@ class RunDirectory:
     @classmethod
     def of_memory(cls, path: Path, manifest: RunManifest) -> RunDirectory:
         """The run in a directory for data that came from memory: begun, or the same one again."""
-        if not path.exists() or _is_empty(path):
+        if not exists(path) or _is_empty(path):
             with cls.appearing(path) as staging:
                 cls.write_manifest(staging, manifest)
         run = cls.open(path)
@@ -277,7 +292,7 @@ class RunDirectory:
 
     def has_checkpoint(self, part: str = "checkpoint") -> bool:
         """Whether there is anything to go on from."""
-        return any((self.path / name).is_file() for name in _names_of(part))
+        return any(is_file(self.path / name) for name in _names_of(part))
 
     def save_checkpoint(self, arrays: Mapping[str, NDArray[np.generic]], part: str = "checkpoint") -> int:
         """Write a checkpoint and say its size; the last one stays, in case that a disk loses what it said it has.
@@ -294,8 +309,8 @@ class RunDirectory:
                 np.savez(file, **sealed, **arrays)  # type: ignore[arg-type]
                 size = file.tell()
                 file.close()  # whole, and on the disk
-                if path.is_file():
-                    path.replace(self.path / before)
+                if is_file(path):
+                    move(path, self.path / before)
         except OSError as error:
             raise StoreError(
                 f"the checkpoint of {shown(self.path.name)} cannot be written: {error.strerror or error}; mend that "
@@ -305,7 +320,7 @@ class RunDirectory:
 
     def last_state(self, loop: Loop[State], part: str = "checkpoint") -> State:
         """The state of the last checkpoint, or of the one before where that is damaged; the first one without any."""
-        kept = [path for name in _names_of(part) if (path := self.path / name).is_file()]
+        kept = [path for name in _names_of(part) if is_file(path := self.path / name)]
         if not kept:
             return loop.start()
         where = shown(self.path.name)
@@ -332,7 +347,7 @@ class RunDirectory:
 
     def _read(self, path: Path) -> tuple[str, dict[str, list[int]], dict[str, NDArray[np.generic]]]:
         """What is in a checkpoint: the run it belongs to, what the files of its store were like, and the state."""
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as parts:
+        with opened(path) as file, np.load(file, allow_pickle=False) as parts:
             arrays = {name: parts[name] for name in parts.files}
         belongs = arrays.pop(_SEAL).tobytes().decode()
         mark = json.loads(arrays.pop(_STORE_MARK, _as_bytes("{}")).tobytes())
@@ -375,4 +390,4 @@ def _who(events: Path) -> str:
 
 
 def _is_empty(path: Path) -> bool:
-    return path.is_dir() and not any(path.iterdir())
+    return is_directory(path) and not entries_of(path, 1)

@@ -9,10 +9,12 @@ from __future__ import annotations
 import json
 import os
 import time
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from fernwood.budget import peak_resident, resident
+from fernwood.files import append_line, is_file, opened
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -72,15 +74,8 @@ class EventLog:
             "resident": now,
             "peak": max(now, peak_resident()),  # the kernel brings the peak up to date a little later
         }
-        try:
-            # One write of a whole line in append mode: lines of two processes never mix.
-            descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o666)
-            try:
-                os.write(descriptor, json.dumps(line).encode() + b"\n")
-            finally:
-                os.close(descriptor)
-        except OSError:
-            return
+        with suppress(OSError):
+            append_line(self._path, json.dumps(line).encode())
 
     def progress(self, progress: SearchProgress, *, at_once: bool = False) -> None:
         """Say how far a search is, if it has not been said just now, or in any case."""
@@ -99,9 +94,9 @@ def _plain(progress: SearchProgress) -> dict[str, Any]:
 
 def last_events(path: Path, n: int = 1) -> list[dict[str, Any]]:
     """The last whole events of a file, oldest first; none where there is no file."""
-    if not path.is_file():
+    if not is_file(path):
         return []
-    with path.open("rb") as file:
+    with opened(path) as file:
         size = file.seek(0, os.SEEK_END)
         file.seek(max(size - _TAIL, 0))
         lines = file.read().split(b"\n")

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal
 
-from fernwood.files import locked
+from fernwood.files import is_file, locked
 from fernwood.run.course import last_started
 from fernwood.run.directory import RunDirectory
 from fernwood.run.events import EVENTS_NAME, last_events
@@ -97,7 +97,7 @@ def standing(path: Path) -> Standing:
 def _state(path: Path, works: bool, last: dict[str, Any]) -> Literal["working", "done", "stopped", "failed", "gone"]:
     if works:
         return "working"
-    if (path / SUMMARY_NAME).is_file() and load_result(path).facts.finished:
+    if is_file(path / SUMMARY_NAME) and load_result(path).facts.finished:
         return "done"
     said = last.get("event")
     if said == "failed":

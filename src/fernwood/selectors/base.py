@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 import warnings
 from abc import abstractmethod
 from contextlib import ExitStack
@@ -18,6 +17,7 @@ from fernwood import seeds
 from fernwood.budget import default_budget, parse_size, resident
 from fernwood.errors import FernwoodWarning, ParameterError
 from fernwood.estimator import TableEstimator, fit_store, n_threads
+from fernwood.files import FileWriter, read_file, scratch_directory
 from fernwood.run.directory import RunDirectory, RunManifest
 from fernwood.run.view import ProgressView
 from fernwood.saved import DECISIONS_NAME, INSIGHT_NAME, SUMMARY_NAME, load_result, save_result
@@ -146,16 +146,17 @@ class SearchSelector(CallbackSupport, SelectorMixin, TableEstimator):  # type: i
         self.ranking_ = result.ranking
 
     def _put(self, archive: Archive) -> None:
-        with tempfile.TemporaryDirectory(prefix="fernwood-") as folder:
-            save_result(self.result_, Path(folder))
+        with scratch_directory() as folder:
+            save_result(self.result_, folder)
             for name in _RESULT_FILES:
-                archive.members[name] = (Path(folder) / name).read_bytes()
+                archive.members[name] = read_file(folder / name)
 
     def _take(self, archive: Archive) -> None:
-        with tempfile.TemporaryDirectory(prefix="fernwood-") as folder:
+        with scratch_directory() as folder:
             for name in _RESULT_FILES:
-                (Path(folder) / name).write_bytes(archive.members[name])
-            result = load_result(Path(folder))
+                with FileWriter(folder / name, sync=False) as file:
+                    file.write(archive.members[name])
+            result = load_result(folder)
         if len(result.draws) != self.n_features_in_:
             raise ValueError("a result about other columns")
         with warnings.catch_warnings():

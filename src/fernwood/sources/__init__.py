@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fernwood.errors import SourceError, shown
-from fernwood.files import nearest_path
+from fernwood.files import exists, is_file, nearest_path, size_of
 from fernwood.sources.base import Band, Kind, Progress, ProgressCallback, Reader, Source, Workspace
 from fernwood.sources.place import Url, as_place
 
@@ -118,8 +118,8 @@ def _refuse_options(form: TableForm, what: str, taken: frozenset[str] = frozense
 def is_there(path: Path) -> bool:
     """Whether there is a file or directory; a name that no file could have is not there."""
     try:
-        return path.exists()
-    except (OSError, ValueError):
+        return exists(path)
+    except OSError:
         return False
 
 
@@ -142,7 +142,7 @@ def _open_path(path: Path, form: TableForm) -> Source:
     check_path(path)
     from fernwood.sources.formats import format_of
 
-    if path.is_file() and path.stat().st_size == 0:
+    if is_file(path) and size_of(path) == 0:
         raise SourceError(f"{shown(path.name)} is empty; give a file that holds a table, or copy it again")
     known = format_of(path)
     _refuse_options(form, shown(path.name), known.options)

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from fernwood.errors import SourceError, shown
-from fernwood.files import FileReader
+from fernwood.files import FileReader, opened
 from fernwood.sources.arrow import arrow_band, first_line
 from fernwood.sources.base import Band, Kind, Progress, Reader, Source, Workspace
 from fernwood.sources.names import NumberedNames
@@ -277,8 +277,7 @@ def _joined(bands: list[Band]) -> Band:
 
 def open_npy(path: Path) -> NpySource:
     """The array in a `.npy` file."""
-    size = path.stat().st_size
-    with path.open("rb") as file:
+    with opened(path) as file:
         try:
             version = np.lib.format.read_magic(file)
             read_header = (
@@ -289,7 +288,7 @@ def open_npy(path: Path) -> NpySource:
             raise SourceError(
                 f"{shown(path.name)} is not a whole .npy file: its header cannot be read; save it again"
             ) from error
-        offset = file.tell()
+        offset, size = file.tell(), file.seek(0, os.SEEK_END)
     if dtype.hasobject:
         raise SourceError(
             f"{shown(path.name)} holds pickled Python objects, which are never loaded; save it as numbers"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fernwood.files import entries_of, is_directory, is_file
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -17,8 +19,8 @@ _PACKED = ("", ".gz")
 
 def find_matrix(path: Path) -> Path | None:
     """The matrix of a 10x folder, or the file itself where barcodes and features are beside it; None of others."""
-    if path.is_dir():
-        found = sorted(p for p in path.iterdir() if p.name.lower().endswith(tuple(_MATRIX + e for e in _PACKED)))
+    if is_directory(path):
+        found = sorted(p for p in entries_of(path) if p.name.lower().endswith(tuple(_MATRIX + e for e in _PACKED)))
         return found[0] if len(found) == 1 else None
     return path if _prefix(path) is not None and companion(path, BARCODES) is not None else None
 
@@ -33,4 +35,4 @@ def companion(matrix: Path, names: tuple[str, ...]) -> Path | None:
     """The file beside a matrix that has one of these names, the prefix of the matrix before it."""
     prefix = _prefix(matrix) or ""
     candidates = [matrix.with_name(prefix + name + ending) for name in names for ending in _PACKED]
-    return next((path for path in candidates if path.is_file()), None)
+    return next((path for path in candidates if is_file(path)), None)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from fernwood.errors import BudgetError
-from fernwood.files import FileWriter
+from fernwood.files import FileWriter, remove
 from fernwood.kernels.entries import sort_by_column
 from fernwood.sources.repeating import distinct
 from fernwood.sources.sparse_columns import Columns
@@ -202,8 +202,8 @@ class ColumnEntries:
         self._runs.clear()
         self._room = None
         if self._file is not None:
-            self._file.close()
-            self._file.path.unlink()
+            self._file.discard()
+            remove(self._file.path)
 
 
 def _fit_float32(values: NDArray[np.float64]) -> bool:

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from fernwood.errors import BudgetError, shown
+from fernwood.files import size_of
 from fernwood.kernels.entries import LONG_FIELDS
 from fernwood.kernels.ready import load_compiled
 from fernwood.kernels.text import FULL, HUNGRY, copy_cells
@@ -35,7 +36,7 @@ class EntryTextSource(Source):
 
     def __init__(self, path: Path) -> None:
         self.title = shown(path.name)
-        self.n_bytes = path.stat().st_size
+        self.n_bytes = size_of(path)
         self.n_rows = 0
         self._path = path
         load_compiled("text", "entries", "sparse", "checksums")

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from fernwood.errors import SourceError, shown
+from fernwood.files import FileReader, Streamed
 from fernwood.sources.text_format import COMPRESSED
 
 if TYPE_CHECKING:
@@ -26,9 +27,9 @@ class TextFeed:
     """The text of a file in pieces: `text` holds what is not yet used, `final` says that nothing follows."""
 
     def __init__(self, path: Path, piece: int = PIECE_BYTES) -> None:
-        self._raw = pa.OSFile(str(path), "rb")
+        self._raw = Streamed(FileReader(path))
         codec = COMPRESSED.get(path.suffix.lower())
-        self._stream = pa.CompressedInputStream(self._raw, codec) if codec else self._raw
+        self._stream = pa.CompressedInputStream(pa.PythonFile(self._raw, "r"), codec) if codec else self._raw
         self._title = shown(path.name)
         self._buffer = np.empty(piece, np.uint8)
         self._filled = 0
@@ -47,7 +48,7 @@ class TextFeed:
     @property
     def position(self) -> int:
         """Bytes of the file that were read, compressed ones where it is."""
-        return int(self._raw.tell())
+        return self._raw.tell()
 
     def advance(self, used: int) -> None:
         """Let go of the first `used` bytes and read on."""

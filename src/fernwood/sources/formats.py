@@ -10,6 +10,7 @@ from importlib.metadata import entry_points
 from typing import TYPE_CHECKING
 
 from fernwood.errors import SourceError, shown
+from fernwood.files import is_directory, is_file
 from fernwood.sources.table_form import TEXT_OPTIONS
 from fernwood.sources.text_format import COMPRESSED, is_text_name
 from fernwood.sources.zarr_marks import is_annotated_zarr, is_zarr
@@ -63,7 +64,7 @@ def _ends_with(*endings: str, packed: bool = False) -> Callable[[Path], bool]:
         suffixes = [suffix.lower() for suffix in path.suffixes]
         if packed and suffixes and suffixes[-1] in COMPRESSED:
             suffixes.pop()
-        return path.is_file() and bool(suffixes) and suffixes[-1] in endings
+        return is_file(path) and bool(suffixes) and suffixes[-1] in endings
 
     return recognises
 
@@ -156,7 +157,7 @@ def _open_folder(path: Path, form: TableForm) -> Source:
 
 _OURS = (
     Format(
-        "text (.csv, .tsv, .txt, also .gz, .zst)", lambda p: p.is_file() and is_text_name(p), _open_text, TEXT_OPTIONS
+        "text (.csv, .tsv, .txt, also .gz, .zst)", lambda p: is_file(p) and is_text_name(p), _open_text, TEXT_OPTIONS
     ),
     Format("Parquet (.parquet)", _ends_with(".parquet", ".pq"), _open_parquet),
     Format("Arrow (.feather, .arrow)", _ends_with(".feather", ".arrow", ".ipc"), _open_ipc),
@@ -174,7 +175,7 @@ _OURS = (
     Format("AnnData in Zarr", is_annotated_zarr, _open_annotated_zarr, frozenset({"layer", "empty_chunks"})),
     Format("Zarr (.zarr)", is_zarr, _open_zarr, frozenset({"dataset", "empty_chunks"})),
     # Any folder that nobody else knows: it says itself what it lacks.
-    Format("folders of Parquet files", lambda path: path.is_dir(), _open_folder, frozenset({"key"})),
+    Format("folders of Parquet files", is_directory, _open_folder, frozenset({"key"})),
 )
 
 

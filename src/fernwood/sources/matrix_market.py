@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from fernwood.errors import SourceError, shown
+from fernwood.files import opened
 from fernwood.kernels.entries import OUTSIDE, parse_triplets
 from fernwood.sources.beside import RowTable
 from fernwood.sources.cell_folders import BARCODES, FEATURES, companion, find_matrix
@@ -164,7 +165,8 @@ def _read_header(feed: TextFeed, title: str) -> _Header:
 
 
 def _lines(path: Path) -> list[str]:
-    with pa.input_stream(str(path), compression=COMPRESSED.get(path.suffix.lower())) as stream:
+    codec = COMPRESSED.get(path.suffix.lower())
+    with opened(path) as file, pa.input_stream(file, compression=codec) as stream:
         try:
             text = stream.read().decode("utf-8-sig")
         except (UnicodeDecodeError, OSError) as error:

@@ -11,6 +11,7 @@ import pyarrow.ipc
 import pyarrow.parquet as pq
 
 from fernwood.errors import SourceError, shown
+from fernwood.files import entries_of, is_directory, opened, size_of
 from fernwood.sources.arrow import arrow_band, first_line
 from fernwood.sources.base import Band, Reader, Source, Workspace
 from fernwood.sources.beside import RowTable
@@ -94,7 +95,7 @@ class _ParquetPart:
 class _IpcPart:
     def __init__(self, path: Path) -> None:
         self._path = path
-        with path.open("rb") as file:
+        with opened(path) as file:
             if file.read(6) != b"ARROW1":
                 raise SourceError(
                     f"{shown(path.name)} is no Arrow IPC file; streams and the first Feather format are not read: "
@@ -112,7 +113,7 @@ class _IpcPart:
 
     def text_bytes(self, positions: list[int]) -> int:
         """Unknown before it is read: as much as the whole file holds a column, on average."""
-        return self._path.stat().st_size // max(len(self.names), 1) if positions else 0
+        return size_of(self._path) // max(len(self.names), 1) if positions else 0
 
     def _reader(self, positions: list[int]) -> pa.RecordBatchFileReader:
         # An empty list would mean all columns to Arrow.
@@ -148,7 +149,7 @@ class ColumnarSource(Source):
         self.title = title
         self._paths = paths
         self._open = part
-        self.n_bytes = sum(path.stat().st_size for path in paths)
+        self.n_bytes = sum(size_of(path) for path in paths)
         self._orders: RowOrders | None = None
         self._by_columns = False
         with ExitStack() as stack:
@@ -304,13 +305,13 @@ def open_ipc(path: Path) -> ColumnarSource:
 
 def open_parquet_folder(path: Path, key: str | None = None) -> ColumnarSource:
     """All Parquet files of a folder, in the order of their names, numbers in them by size; rows matched by a key."""
-    below = [p for p in path.iterdir() if p.is_dir() and any(p.rglob("*.parquet"))]
+    below = [p for p in entries_of(path) if is_directory(p) and any(p.rglob("*.parquet"))]
     if below:
         raise SourceError(
             f"the folder {shown(path.name)} has Parquet files further down, in {shown(below[0].name)}; "
             "put all parts into one folder"
         )
-    parts = [p for p in path.iterdir() if p.suffix in {".parquet", ".pq"} and not p.name.startswith((".", "_"))]
+    parts = [p for p in entries_of(path) if p.suffix in {".parquet", ".pq"} and not p.name.startswith((".", "_"))]
     # part-2 stands before part-10.
     parts.sort(
         key=lambda p: [(not word.isdigit(), int(word) if word.isdigit() else word) for word in _WORDS.findall(p.name)]

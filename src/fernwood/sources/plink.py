@@ -7,6 +7,7 @@ unpacked into codes by a kernel; decision 0022 says why bed-reader does not do i
 
 from __future__ import annotations
 
+import io
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ import pyarrow as pa
 import pyarrow.csv
 
 from fernwood.errors import SourceError, shown
-from fernwood.files import FileReader
+from fernwood.files import FileReader, is_file, opened, size_of
 from fernwood.kernels.genotypes import unpack_genotypes
 from fernwood.kernels.ready import load_compiled
 from fernwood.sources.arrow import first_line
@@ -57,7 +58,7 @@ class PlinkSource(Source):
     def __init__(self, path: Path) -> None:
         self.title = shown(path.name)
         self._path = path
-        self.n_bytes = path.stat().st_size
+        self.n_bytes = size_of(path)
         with FileReader(path) as file:
             _check_magic(file.read(min(_HEADER, file.size), 0), self.title)
         people = _people(_companion(path, ".fam", "people"))
@@ -128,7 +129,7 @@ def _check_magic(head: bytes, title: str) -> None:
 
 def _companion(path: Path, ending: str, what: str) -> Path:
     beside = path.with_suffix(ending)
-    if not beside.is_file():
+    if not is_file(beside):
         raise SourceError(
             f"{shown(beside.name)}, which names the {what} of {shown(path.name)}, is not beside it; "
             "keep .bed, .bim and .fam together under one name"
@@ -138,7 +139,7 @@ def _companion(path: Path, ending: str, what: str) -> Path:
 
 def _variants(path: Path) -> pa.Array:
     """The second column of a `.bim` file; of many millions of lines, only that is ever in memory."""
-    with path.open("rb") as file:
+    with opened(path) as file:
         first = file.readline(_PIECE)
     if b"\t" not in first:
         return pa.array([line[1] for line in _split_lines(path)], pa.large_string())
@@ -153,7 +154,7 @@ def _variants(path: Path) -> pa.Array:
         include_columns=["1"], column_types={"1": pa.large_string()}, strings_can_be_null=False
     )
     try:
-        with pa.csv.open_csv(path, read, parse, convert) as batches:
+        with opened(path) as file, pa.csv.open_csv(file, read, parse, convert) as batches:
             runs = [batch.column(0) for batch in batches]
     except (pa.ArrowInvalid, OSError) as error:
         raise SourceError(
@@ -207,7 +208,7 @@ def phenotypes(values: NDArray[np.floating]) -> NDArray[np.floating]:
 
 def _split_lines(path: Path) -> Iterator[list[str]]:
     """The words of every line that has any, at least two."""
-    with path.open(encoding="utf-8", newline="\n") as file:
+    with io.TextIOWrapper(opened(path), encoding="utf-8", newline="\n") as file:
         try:
             for number, line in enumerate(file, 1):
                 words = line.split()

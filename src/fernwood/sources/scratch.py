@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
-from fernwood.files import FileWriter
+from fernwood.files import FileWriter, remove
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -75,8 +75,8 @@ class Scratch:
         """Forget everything, the file too."""
         self._blocks.clear()
         if self._file is not None:
-            self._file.close()
-            self._file.path.unlink()
+            self._file.discard()
+            remove(self._file.path)
 
 
 class RowBlocks:

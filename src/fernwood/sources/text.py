@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from fernwood.errors import BudgetError, SourceError, shown
+from fernwood.files import size_of
 from fernwood.kernels.ready import ensure_compiled
 from fernwood.kernels.text import (
     CELL_FIELDS,
@@ -54,7 +55,7 @@ class TextSource(Source):
         self.title = shown(path.name)
         self._path = path
         self._form = form
-        self.n_bytes = path.stat().st_size
+        self.n_bytes = size_of(path)
         if self.n_bytes == 0:
             raise SourceError(f"{self.title} is empty; a table has a header and rows")
         ensure_compiled("text")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from fernwood.files import is_directory, is_file, read_file
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -15,7 +17,7 @@ _MARKS = ("zarr.json", ".zgroup", ".zarray")
 
 def is_zarr(path: Path) -> bool:
     """Whether a folder is a Zarr group or array."""
-    return path.is_dir() and any((path / mark).is_file() for mark in _MARKS)
+    return is_directory(path) and any(is_file(path / mark) for mark in _MARKS)
 
 
 def is_annotated_zarr(path: Path) -> bool:
@@ -24,9 +26,9 @@ def is_annotated_zarr(path: Path) -> bool:
         return False
     about: Any = {}
     for name in ("zarr.json", ".zattrs"):
-        if (path / name).is_file():
+        if is_file(path / name):
             try:
-                about = json.loads((path / name).read_bytes())
+                about = json.loads(read_file(path / name))
             except ValueError:
                 return False
             break

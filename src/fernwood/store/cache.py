@@ -9,9 +9,6 @@ sweeps over all columns again and again, and of such sweeps a part that stays sa
 from __future__ import annotations
 
 import os
-import shutil
-import stat
-import tempfile
 import threading
 from contextlib import suppress
 from pathlib import Path
@@ -19,7 +16,23 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from fernwood.budget import parse_size, shown_size
 from fernwood.errors import ParameterError, StoreError, shown
-from fernwood.files import FileReader, FileWriter, SharedDirectory, alone_with
+from fernwood.files import (
+    FileReader,
+    FileWriter,
+    SharedDirectory,
+    alone_with,
+    entries_of,
+    exists,
+    free_bytes,
+    is_ours_alone,
+    make_directory,
+    modified,
+    move,
+    read_file,
+    remove,
+    replaced_file,
+    temporary_place,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -41,11 +54,10 @@ def cache_directory(given: str | os.PathLike[str] | None, key: str) -> SharedDir
     Otherwise it lies in the system's place for large temporary files and goes with the last process that holds it.
     """
     named = given or os.environ.get("FERNWOOD_CACHE")
-    root = Path(named) if named else _temporary() / f"fernwood-{os.getuid()}"
+    root = Path(named) if named else temporary_place() / f"fernwood-{os.getuid()}"
     try:
-        root.mkdir(mode=0o700, parents=bool(named), exist_ok=True)
-        about = root.stat() if named else root.lstat()
-        if not named and (not stat.S_ISDIR(about.st_mode) or about.st_uid != os.getuid() or about.st_mode & 0o022):
+        make_directory(root, mode=0o700, parents=bool(named))
+        if not named and not is_ours_alone(root):
             # A directory that everybody may write to is where others can lay out theirs under our name.
             raise StoreError(
                 f"{shown(root)} is not a directory of yours alone, so that no cache is kept in it; remove it, or name "
@@ -61,12 +73,6 @@ def cache_directory(given: str | os.PathLike[str] | None, key: str) -> SharedDir
             f"no cache can be kept in {shown(root)}: {error.strerror or error}; name another directory with "
             "FERNWOOD_CACHE"
         ) from error
-
-
-def _temporary() -> Path:
-    """Where large temporary files go: not into a file system that is made of memory, unless somebody says so."""
-    large = Path("/var/tmp")  # noqa: S108  (what lies there is checked to be ours)
-    return large if "TMPDIR" not in os.environ and os.access(large, os.W_OK) else Path(tempfile.gettempdir())
 
 
 class Room(NamedTuple):
@@ -119,15 +125,16 @@ def _half_of_free(directory: Path, n_blocks: int, block_bytes: int) -> int:
     note = directory / "blocks"
     with alone_with(directory / "lock-blocks"):
         with suppress(OSError, ValueError):
-            return int(note.read_text())
-        free = shutil.disk_usage(directory).free
+            return int(read_file(note))
+        free = free_bytes(directory)
         most = min(n_blocks, free // 2 // block_bytes)
         if most < min(_FEWEST_BLOCKS, n_blocks):
             raise StoreError(
                 f"the disk that holds {shown(directory.parent)} has {shown_size(free)} free, too little for a cache; "
                 "name a directory on another one with FERNWOOD_CACHE"
             )
-        note.write_text(str(most))
+        with replaced_file(note) as file:
+            file.write(str(most).encode())
         return most
 
 
@@ -167,7 +174,7 @@ class BlockCache:
             for number in numbers:
                 if len(self._ahead) >= self._most_ahead:
                     break
-                if number not in self._handles and number not in self._ahead and not self._path(number).exists():
+                if number not in self._handles and number not in self._ahead and not exists(self._path(number)):
                     self._ahead[number] = None
             starting = min(len(self._ahead), _THREADS_AHEAD) - self._n_threads
             for _ in range(starting):
@@ -227,8 +234,8 @@ class BlockCache:
 
     def _kept(self, number: int, data: bytes) -> FileReader:
         path, partial = self._path(number), self.path / f"partial-{number}"
-        path.parent.mkdir(exist_ok=True)
-        partial.unlink(missing_ok=True)  # of a process that died
+        make_directory(path.parent)
+        remove(partial)  # of a process that died
         # On the disk before it has its name, where the cache may outlive the machine's next start.
         writer = FileWriter(partial, sync=self._directory.keep)
         try:
@@ -236,19 +243,20 @@ class BlockCache:
             writer.close()
             block = FileReader(partial)  # stays readable when others push it out
             if self._room.stays(number):
-                partial.replace(path)
+                move(partial, path)
             else:
                 self._let_pass(partial, path)
         except BaseException:
             writer.discard()
-            partial.unlink(missing_ok=True)
+            with suppress(OSError):
+                remove(partial)
             raise
         return block
 
     def _let_pass(self, partial: Path, path: Path) -> None:
         """Give a block its place among those that pass through, where the oldest make room for it."""
         with alone_with(self.path / "lock-passing"):
-            blocks = sorted((block.stat().st_mtime_ns, block) for block in path.parent.iterdir())
+            blocks = sorted((modified(block), block) for block in entries_of(path.parent))
             for _, oldest in blocks[: max(len(blocks) - self._room.n_passing + 1, 0)]:
-                oldest.unlink()
-            partial.replace(path)
+                remove(oldest)
+            move(partial, path)

@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from fernwood.errors import StoreError, shown
-from fernwood.files import FileReader, OpenDirectory
+from fernwood.files import FileReader, OpenDirectory, size_of
 from fernwood.store.manifest import MANIFEST_NAME, read_manifest
 from fernwood.store.stored import FileStore
 
@@ -35,7 +35,7 @@ class DiskStore(FileStore):
     @property
     def n_bytes(self) -> int:
         """Bytes of all files of the store."""
-        return sum(record.size for record in self.manifest.files) + (self.path / MANIFEST_NAME).stat().st_size
+        return sum(record.size for record in self.manifest.files) + size_of(self.path / MANIFEST_NAME)
 
     def _open(self, name: str) -> FileReader:
         try:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import tempfile
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +11,7 @@ import pyarrow.compute as pc
 
 from fernwood.budget import default_budget
 from fernwood.errors import SourceError, shown
+from fernwood.files import scratch_directory
 from fernwood.sources import open_source
 from fernwood.sources.base import Kind, Workspace
 from fernwood.sources.names import NumberedNames
@@ -116,8 +115,8 @@ class Coding:
             return self._stored(table, n_blank)
         source = open_source(table)
         positions = self._find(source.names, source.title)
-        with tempfile.TemporaryDirectory(prefix="fernwood-") as scratch:
-            workspace = Workspace(default_budget(), Path(scratch), lambda _: None)
+        with scratch_directory() as scratch:
+            workspace = Workspace(default_budget(), scratch, lambda _: None)
             with source.reading(positions, workspace) as reader:
                 out = np.full((len(positions) + n_blank, reader.n_rows), MISSING, np.uint8)
                 width = max(1, _BAND_BYTES // (10 * reader.n_rows + reader.overhead() + 1))

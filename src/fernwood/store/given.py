@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fernwood.errors import SourceError, TargetError, shown
+from fernwood.files import is_file, opened
 from fernwood.sources import as_array, is_there, open_source
 from fernwood.sources.names import as_position, match_names
 from fernwood.sources.text_format import is_text_name
@@ -100,11 +101,11 @@ class GivenRoles:
         if isinstance(given, str | os.PathLike):
             text = os.fspath(given)
             position = self._names.find(text) if isinstance(given, str) else None
-            if position is None and is_there(Path(text)) and Path(text).is_file():
+            if position is None and is_there(Path(text)) and is_file(Path(text)):
                 self._outer[role] = (Path(text).stem, ColumnOfFile(Path(text)))
                 return
             path, colon, column = text.rpartition(":")
-            if position is None and colon and is_there(Path(path)) and Path(path).is_file():
+            if position is None and colon and is_there(Path(path)) and is_file(Path(path)):
                 self._outer[role] = (column, ColumnOfFile(Path(path), column))
                 return
             if position is None:
@@ -212,7 +213,8 @@ def _as_column(given: Any) -> Any:
     """A table of one column from a series, an array of one dimension, or a file that holds such an array."""
     if isinstance(given, Path):
         try:
-            given = np.load(given, allow_pickle=False)
+            with opened(given) as file:
+                given = np.load(file, allow_pickle=False)
         except (ValueError, EOFError) as error:
             raise SourceError(f"{shown(given.name)} is not a whole .npy file of numbers; save it again") from error
     if hasattr(given, "to_frame"):

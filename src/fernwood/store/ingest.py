@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import tempfile
 import threading
 import warnings
 from contextlib import ExitStack, contextmanager, suppress
@@ -22,7 +21,7 @@ from fernwood.errors import (
     StoreError,
     shown,
 )
-from fernwood.files import appearing_directory
+from fernwood.files import appearing_directory, exists, is_link, scratch_directory
 from fernwood.sources import open_source
 from fernwood.sources.base import Progress, Workspace
 from fernwood.sources.names import check_names, clean_names as cleaned
@@ -168,7 +167,7 @@ def ingest(
     )
     path = None if out is None else _on_disk(out)
     if path is not None:
-        path = path.resolve() if path.is_symlink() else path
+        path = path.resolve() if is_link(path) else path
         _check_output(path, force)
     table = open_source(source, form)
     if len(table.names) == 0:
@@ -181,8 +180,8 @@ def ingest(
     wanted = plan.candidates(None if columns is None else _listed(columns), None if drop is None else _listed(drop))
     with _disk_troubles(path):
         if path is None:
-            with tempfile.TemporaryDirectory(prefix="fernwood-") as scratch:
-                store: Store = job.to_memory(plan, wanted, Path(scratch))
+            with scratch_directory() as scratch:
+                store: Store = job.to_memory(plan, wanted, scratch)
         else:
             with appearing_directory(path, replace=force) as directory:
                 job.to_disk(plan, wanted, directory)
@@ -410,9 +409,9 @@ def _on_disk(out: str | os.PathLike[str]) -> Path:
 
 
 def _check_output(path: Path, force: bool) -> None:
-    if path.exists() and not force:
+    if exists(path) and not force:
         raise StoreError(f"{shown(path)} exists; choose another name or replace it with --force (force=True)")
-    if path.exists() and not is_store(path):
+    if exists(path) and not is_store(path):
         raise StoreError(f"{shown(path)} exists and is not a store, so it is not replaced; choose another name")
 
 
@@ -429,7 +428,7 @@ def _disk_troubles(path: Path | None) -> Iterator[None]:
             raise StoreError(
                 f"no space left on the device that holds {where}; free some, or write the store elsewhere"
             ) from error
-        raise StoreError(f"the disk refused: {error.strerror} ({shown(error.filename or where)})") from error
+        raise StoreError(f"the disk refused: {error.strerror} ({shown(error.filename) if error.filename else where})") from error
 
 
 def _silent(_: Progress) -> None:

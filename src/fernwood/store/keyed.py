@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from fernwood.errors import SourceError, TargetError, shown
+from fernwood.files import FileWriter, opened, remove
 from fernwood.sources import open_source
 from fernwood.sources.base import Band, Kind
 from fernwood.sources.table_form import TableForm
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ColumnOfFile", "keyed_band"]
 
-_DELIMITERS = "\t;,|"
+_TAB = "\t"
+_DELIMITERS = f"{_TAB};,|"
 _PLINK_ENDINGS = {".pheno", ".phen", ".fam", ".cov"}
 _SPACED_ENDINGS = {".txt", ".dat", *_PLINK_ENDINGS}
 """Of files in which spaces stand between cells."""
@@ -159,7 +161,8 @@ def _lines(path: Path) -> Iterator[str]:
     codec = COMPRESSED.get(path.suffix.lower())
     try:
         with (
-            pa.input_stream(str(path), compression=codec, buffer_size=2**16) as stream,
+            opened(path) as file,
+            pa.input_stream(file, compression=codec, buffer_size=2**16) as stream,
             io.TextIOWrapper(io.BufferedReader(stream), encoding="utf-8-sig") as text,
         ):
             yield from (line.rstrip("\r\n") for line in text if line.strip())
@@ -182,8 +185,9 @@ def _opened_text(path: Path, layout: _Layout, workspace: Workspace) -> Iterator[
         return
     even = workspace.scratch / f"{path.name}.tsv"
     try:
-        with even.open("w", encoding="utf-8") as file:
-            file.writelines("\t".join(line.split()) + "\n" for line in _lines(path))
+        with FileWriter(even, sync=False) as file:
+            for line in _lines(path):
+                file.write(f"{_TAB.join(line.split())}\n".encode())
         yield TextSource(even, form)
     finally:
-        even.unlink(missing_ok=True)
+        remove(even)

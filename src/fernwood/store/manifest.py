@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from fernwood.errors import StoreError, shown
-from fernwood.files import nearest_path
+from fernwood.files import exists, is_file, nearest_path, opened, read_file, restored, size_of
 from fernwood.sealed import is_intact, seal
 from fernwood.sources.place import Url
 
@@ -85,13 +85,13 @@ class Manifest:
 
 def is_store(place: Place) -> bool:
     """Whether a directory says that it is a store; it may be damaged all the same. A URL can be nothing else."""
-    return isinstance(place, Url) or (place / MANIFEST_NAME).is_file()
+    return isinstance(place, Url) or is_file(place / MANIFEST_NAME)
 
 
 def file_digest(path: Path) -> str:
     """The checksum of a file, read in pieces."""
     checksum = hashlib.blake2b(digest_size=16)
-    with path.open("rb") as file:
+    with opened(path) as file:
         while piece := file.read(2**20):
             checksum.update(piece)
     return checksum.hexdigest()
@@ -106,17 +106,14 @@ def read_manifest(directory: Path) -> Manifest:
     """Read, check and understand the manifest of a store on disk, and look whether its files are there."""
     where = shown(directory.name)
     path = directory / MANIFEST_NAME
-    if not directory.exists():
+    if not exists(directory) and not restored(directory):
         hint = nearest_path(directory, MANIFEST_NAME) or "; check the path, or make one with `fernwood ingest`"
         raise StoreError(f"there is no store {shown(directory)}{hint}")
-    if not path.is_file():
+    if not is_file(path):
         raise StoreError(f"{where} is not a Fernwood store: it has no {MANIFEST_NAME}; make one with `fernwood ingest`")
-    n_bytes = path.stat().st_size
-    manifest = understood(path.read_bytes() if n_bytes <= LARGEST_MANIFEST else None, where)
+    manifest = understood(read_file(path) if size_of(path) <= LARGEST_MANIFEST else None, where)
     sizes = {
-        record.name: (directory / record.name).stat().st_size
-        for record in manifest.files
-        if (directory / record.name).is_file()
+        record.name: size_of(directory / record.name) for record in manifest.files if is_file(directory / record.name)
     }
     check_files(manifest, sizes, where)
     return manifest

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import tempfile
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fernwood.files import make_directory, scratch_directory
 from fernwood.store.columns import COLUMN_SCHEMA, CodedBand
 from fernwood.store.disk import DiskStore
 from fernwood.store.writer import DiskWriter
@@ -16,6 +15,7 @@ from fernwood.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from fernwood.store.base import Store
 
@@ -40,9 +40,9 @@ def where_workers_see_it(store: Store) -> Iterator[Store]:
     if store.locator is not None:
         yield store
         return
-    with tempfile.TemporaryDirectory(prefix="fernwood-") as folder:
-        place = Path(folder) / "spilled.fern"
-        place.mkdir()
+    with scratch_directory() as folder:
+        place = folder / "spilled.fern"
+        make_directory(place)
         _write(store, place)
         with DiskStore(place) as copy:
             yield copy

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import threading
 import time
 from abc import abstractmethod
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from fernwood.errors import StoreError, shown
+from fernwood.files import Streamed
 from fernwood.sealed import digest
 from fernwood.sources.names import Names
 from fernwood.store.base import Store
@@ -27,28 +27,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from fernwood.files import PositionedFile
     from fernwood.store.manifest import FileRecord, Manifest
 
-__all__ = ["FileStore", "PositionedFile"]
+__all__ = ["FileStore"]
 
 _GROUPS_AT_ONCE = 64
 """Row groups of the records whose fields are read together: some megabytes, and few enough calls."""
 _PIECE_BYTES = 2**20
-
-
-class PositionedFile(Protocol):
-    """A file read by position, safe from many threads."""
-
-    size: int
-
-    def read_into(self, buffer: memoryview, offset: int) -> None:
-        """Fill the buffer with the bytes at `offset`."""
-
-    def read(self, size: int, offset: int) -> bytes:
-        """The `size` bytes at `offset`."""
-
-    def expect(self, offset: int, size: int) -> None:
-        """Have bytes fetched that will be asked for soon."""
 
 
 class FileStore(Store):
@@ -154,7 +140,7 @@ class FileStore(Store):
     def _open_parquet(self, record: FileRecord) -> pq.ParquetFile:
         # Pages carry checksums of their own, so that a damaged record is an error and never a wrong number. Nothing is
         # read ahead, nor by Arrow's threads: one that lets go of a Python file as the interpreter ends aborts it.
-        file = pa.PythonFile(_Readable(self._open(record.name)), "r")
+        file = pa.PythonFile(Streamed(self._open(record.name)), "r")
         return pq.ParquetFile(file, page_checksum_verification=True, pre_buffer=False)
 
     @cached_property
@@ -234,34 +220,6 @@ def _digest(file: PositionedFile) -> str:
     for place in range(0, file.size, _PIECE_BYTES):
         checksum.update(file.read(min(_PIECE_BYTES, file.size - place), place))
     return checksum.hexdigest()
-
-
-class _Readable(io.RawIOBase):
-    """A file reader as Arrow wants a file."""
-
-    def __init__(self, file: PositionedFile) -> None:
-        super().__init__()
-        self._file = file
-        self._position = 0
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def tell(self) -> int:
-        return self._position
-
-    def seek(self, offset: int, whence: int = 0) -> int:
-        self._position = (0, self._position, self._file.size)[whence] + offset
-        return self._position
-
-    def read(self, size: int = -1) -> bytes:
-        left = max(self._file.size - self._position, 0)
-        data = self._file.read(left if size < 0 else min(size, left), self._position)
-        self._position += len(data)
-        return data
 
 
 class _StoredNames(Names):

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from fernwood.files import FileWriter
+from fernwood.files import FileWriter, move, size_of
 from fernwood.sealed import digest
 from fernwood.store.columns import COLUMN_SCHEMA
 from fernwood.store.manifest import (
@@ -188,12 +188,13 @@ class DiskWriter(StoreWriter):
         shard.close()
         path = shard.path
         if len(self._shards) == 1:
-            path = path.rename(path.with_name("codes.npy"))
+            path = path.with_name("codes.npy")
+            move(shard.path, path)
         return FileRecord(path.name, HEADER_BYTES + n_columns * self.n_rows, digest(header))
 
     def _recorded(self, name: str) -> FileRecord:
         path = self._directory / name
-        return FileRecord(name, path.stat().st_size, file_digest(path))
+        return FileRecord(name, size_of(path), file_digest(path))
 
     def abandon(self) -> None:
         """Let go of open files; the directory goes with its context."""
