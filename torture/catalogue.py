@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from torture.part import Part
 
-NAMES: tuple[str, ...] = ()
+NAMES: tuple[str, ...] = (
+    "kills",
+    "memory",
+    "crowds",
+    "soak",
+)
 
 
 def part(name: str) -> Part:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from fernwood.errors import StoreError, shown
-from fernwood.files import nearest_path, replaced_file
+from fernwood.files import locked, nearest_path, replaced_file
 from fernwood.insight import Insight
 from fernwood.relations import Minimal, Relations
 from fernwood.relevance.decision import Decision, Verdicts
@@ -28,6 +29,7 @@ __all__ = ["DECISIONS_NAME", "INSIGHT_NAME", "SUMMARY_NAME", "load_result", "sav
 
 SUMMARY_NAME, DECISIONS_NAME, INSIGHT_NAME = "result.json", "decisions.parquet", "insight.json"
 _FORMAT, _VERSION = "fernwood result", 1
+_LOOKS, _BETWEEN_LOOKS_S = 20, 0.05
 
 
 def save_result(result: Result, directory: Path) -> None:
@@ -47,7 +49,29 @@ def save_result(result: Result, directory: Path) -> None:
 
 
 def load_result(directory: Path) -> Result:
-    """The result that `save_result` wrote; one of before there were insights has none."""
+    """The result that `save_result` wrote; one of before there were insights has none.
+
+    While the process that works on a run writes a newer one, files do not belong together for a moment: that passes.
+    """
+    for _ in range(_LOOKS - 1):
+        try:
+            return _loaded(directory)
+        except (StoreError, FileNotFoundError):
+            if not _is_being_replaced(directory):
+                raise
+        time.sleep(_BETWEEN_LOOKS_S)
+    return _loaded(directory)
+
+
+def _is_being_replaced(directory: Path) -> bool:
+    """Whether there is a result, and somebody who may write another."""
+    if not (directory / SUMMARY_NAME).is_file():
+        return False
+    with locked(directory) as alone:
+        return not alone
+
+
+def _loaded(directory: Path) -> Result:
     where = shown(directory.name)
     summary_path, table_path = directory / SUMMARY_NAME, directory / DECISIONS_NAME
     if not directory.is_dir():

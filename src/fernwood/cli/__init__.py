@@ -17,6 +17,7 @@ import typer
 
 from fernwood.errors import FernwoodError, closest, printable, shown
 from fernwood.run.stopping import Stopped, hear
+from fernwood.shortage import is_shortage, shortage
 from fernwood.version import __version__
 
 __all__ = ["app", "main"]
@@ -59,17 +60,12 @@ def _stop(number: int, _: Any) -> None:
 
 def main() -> None:
     """Run the command line and turn every outcome into an exit code."""
-    from fernwood.cli.lean import return_freed_memory
-
-    return_freed_memory()
-    from fernwood.cli import select, plan, status, report, export, annotate, apply, compare, ingest, info, demo, theory  # noqa: F401, I001  (importing commands registers them in order)
-
-    app.add_typer(theory.app, name="theory")
     signal.signal(signal.SIGINT, _stop)
     signal.signal(signal.SIGTERM, _stop)
     logging.basicConfig(format="%(message)s", level=logging.WARNING)
     logging.getLogger("fernwood").setLevel(logging.INFO)
     try:
+        _load_commands()
         # An exit that a command asks for comes back as a number.
         sys.exit(app(standalone_mode=False))
     except Stopped as stop:
@@ -83,6 +79,8 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except Exception as error:
+        if is_shortage(error):
+            _finish(str(shortage()), 2)
         if type(error).__module__.split(".")[0] in {"click", "typer"} and hasattr(error, "format_message"):
             _refuse_usage(error)
         if os.environ.get("FERNWOOD_TRACEBACK"):
@@ -92,6 +90,15 @@ def main() -> None:
             "FERNWOOD_TRACEBACK=1 shows where",
             1,
         )
+
+
+def _load_commands() -> None:
+    from fernwood.cli.lean import return_freed_memory
+
+    return_freed_memory()
+    from fernwood.cli import select, plan, status, report, export, annotate, apply, compare, ingest, info, demo, theory  # noqa: F401, I001  (importing commands registers them in order)
+
+    app.add_typer(theory.app, name="theory")
 
 
 def _refuse_usage(error: Any) -> None:
