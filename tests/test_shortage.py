@@ -14,7 +14,7 @@ import pytest
 
 import fernwood
 from fernwood.errors import BudgetError, LearnerError, ShortageError, StoreError
-from fernwood.shortage import check_room, is_shortage, saying_shortage
+from fernwood.shortage import is_shortage, saying_shortage
 
 RNG = np.random.default_rng(4)
 
@@ -62,12 +62,6 @@ def test_it_is_said_once_and_others_pass() -> None:
         with pytest.raises(type(error)) as caught, saying_shortage():
             raise error
         assert caught.value is error
-
-
-def test_asking_for_room_takes_none() -> None:
-    check_room(2**20)
-    with pytest.raises(MemoryError):
-        check_room(2**60)
 
 
 def short(*_: Any, **__: Any) -> Any:

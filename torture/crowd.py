@@ -17,7 +17,7 @@ from fernwood.errors import StoreError
 
 __all__ = ["fit_again", "look_again", "read_again", "replace_again", "seen_of"]
 
-_GONE = ("was replaced or removed since it was opened", "there is no store")
+_GONE = ("was replaced or removed since it was opened", "there is no store", "is being replaced at this moment")
 """What may be said of a store that another process replaces at this moment."""
 _BUSY = ("holds no result yet", "there is no run")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import mmap
 import resource
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -14,7 +13,7 @@ from fernwood.errors import FernwoodError, ShortageError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["check_room", "is_shortage", "saying_shortage", "shortage"]
+__all__ = ["is_shortage", "saying_shortage", "shortage"]
 
 _SAID = (
     "can't start new thread",
@@ -72,14 +71,3 @@ def saying_shortage() -> Iterator[None]:
         if is_shortage(error):
             raise shortage() from error
         raise
-
-
-def check_room(n_bytes: int) -> None:
-    """Raise what Python does unless the system would give so many bytes more: for libraries that end the process then.
-
-    The bytes are asked for and given back untouched, which takes no time and no memory.
-    """
-    try:
-        mmap.mmap(-1, n_bytes).close()
-    except OSError as error:
-        raise MemoryError(f"{n_bytes} bytes") from error
