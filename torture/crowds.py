@@ -72,7 +72,7 @@ def two_writers_of_a_name(crowd: Crowd, seconds: float) -> Seen:
     reader = crowd.child("read_again", store, crowd.known, seconds, 1)
     writers = [crowd.child("replace_again", [str(table)], store, seconds) for table in crowd.tables]
     seen, faults = _told([reader], seconds, ("whole", "gone"))
-    wrote, more = _told(writers, seconds, ("done",))
+    wrote, more = _told(writers, seconds, ("done", "refused"))
     if not wrote["done"]:
         more.append("nothing was written")
     return Seen(seen + wrote, faults + more + _tidy(crowd, store))

@@ -7,6 +7,7 @@ Its children are processes like others: they are killed, run out of memory and a
 from __future__ import annotations
 
 import contextlib
+import faulthandler
 import io
 import json
 import os
@@ -161,6 +162,7 @@ def environment() -> dict[str, str]:
 
 
 def _serve() -> None:
+    faulthandler.register(signal.SIGUSR1)  # what a child that hangs is at
     _load_all()
     # Arrow makes its own pools of threads again in a child; others would be there, and dead.
     assert threading.active_count() == 1, threading.enumerate()

@@ -42,7 +42,7 @@ class Shortages:
 
     def __init__(self, folder: Path, forker: Forker) -> None:
         self._folder, self._forker = folder, forker
-        write_table(folder / "t.csv", n_rows=400, n_columns=300)
+        write_table(folder / "t.csv", n_rows=300, n_columns=400)
         fernwood.ingest(folder / "t.csv", folder / "t.fern", target="y").close()
         self._whole: dict[str, dict[str, bytes]] = {}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import mmap
 import resource
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -13,8 +14,10 @@ from fernwood.errors import FernwoodError, ShortageError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["is_shortage", "saying_shortage", "shortage"]
+__all__ = ["check_threads", "is_shortage", "saying_shortage", "shortage"]
 
+_STACK, _START = 2**23, 2**22
+"""Bytes of addresses that a thread takes, and bytes that starting some takes beside them."""
 _SAID = (
     "can't start new thread",
     "cannot allocate memory",
@@ -71,3 +74,20 @@ def saying_shortage() -> Iterator[None]:
         if is_shortage(error):
             raise shortage() from error
         raise
+
+
+def check_threads(n: int = 1) -> None:
+    """Raise a `MemoryError` where the system would not give what so many threads take to start.
+
+    Python waits for ever for a thread that dies before it could say that it has started. What is asked for here is
+    given back untouched.
+
+    Examples
+    --------
+    >>> check_threads(2)
+    """
+    try:
+        # Not from what the process has and does not use: a thread takes addresses that are new.
+        mmap.mmap(-1, n * _STACK + _START).close()
+    except OSError as error:
+        raise MemoryError(f"no room for {n} more threads") from error

@@ -23,7 +23,7 @@ from tests.made_runs import made_run
 from torture.crowds import SCENES, Crowd, Seen
 from torture.forking import Forker
 
-SECONDS = 1.5
+SECONDS = 1.0
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +53,7 @@ def test_a_store_that_appeared_meanwhile_is_not_replaced(tmp_path: Path, monkeyp
         return real(*arguments, **options)
 
     monkeypatch.setattr(module, "code_band", meanwhile)
-    with pytest.raises(StoreError, match=r"s\.fern' exists; choose another name"):
+    with pytest.raises(StoreError, match="exists; choose another name"):
         fernwood.ingest(numbers(7), store)
     assert fernwood.open(store).fingerprint == other
     assert [path.name for path in tmp_path.iterdir()] == ["s.fern"]
@@ -64,7 +64,7 @@ def test_a_run_that_appeared_meanwhile_is_not_replaced(tmp_path: Path) -> None:
     appearing = RunDirectory.appearing(tmp_path / "r")
     RunDirectory.write_manifest(appearing.__enter__(), run)
     RunDirectory.of_memory(tmp_path / "r", replace(run, seed=5))
-    with pytest.raises(StoreError, match="r' holds a run already"):
+    with pytest.raises(StoreError, match="holds a run already"):
         appearing.__exit__(None, None, None)
     assert RunDirectory.open(tmp_path / "r").manifest.seed == 5
 
@@ -99,7 +99,7 @@ def test_a_store_replaced_after_it_was_opened_says_so_when_it_is_verified(tmp_pa
 
 def test_a_result_that_is_being_written_is_waited_for(tmp_path: Path) -> None:
     run = tmp_path / "r"
-    made_run(run, {"a": [1.0, 2.0, 3.0, 4.0], "b": [1.0, 1.0, 2.0, 0.0]}, ["a"])
+    made_run(run, numbers(3), ["x0"])
     whole = (run / "decisions.parquet").read_bytes()
     (run / "decisions.parquet").write_bytes(b"the next one, for a moment")
     with pytest.raises(StoreError, match="the result in 'r' is damaged; make it again"):  # nobody works there

@@ -23,7 +23,7 @@ from fernwood.errors import (
     shown,
 )
 from fernwood.files import appearing_directory
-from fernwood.shortage import saying_shortage
+from fernwood.shortage import check_threads, saying_shortage
 from fernwood.sources import open_source
 from fernwood.sources.base import Progress, Workspace
 from fernwood.sources.names import check_names, clean_names as cleaned
@@ -370,6 +370,7 @@ class _Behind:
                 return MemoryError("the thread that writes has ended without a word")
 
     def __enter__(self) -> Self:
+        check_threads()
         self._thread.start()
         return self
 
