@@ -253,8 +253,8 @@ class Soak:
 
         def do(place: Path) -> dict[str, bytes]:
             rng = np.random.default_rng(seed)
-            x = rng.standard_normal((80, 12))
-            selector = fernwood.FernSelector(scans=10, depth=3, random_state=seed, n_jobs=2).fit(x, x[:, 2] > 0)
+            x = rng.standard_normal((200, 12))
+            selector = fernwood.FernSelector(scans=100, depth=3, random_state=seed, n_jobs=2).fit(x, x[:, 2] > 0)
             selector.save(place / "f.fern-model")
             again = fernwood.load(place / "f.fern-model")
             return {"found": again.transform(x).tobytes(), "importances": again.importances_.tobytes()}

@@ -51,4 +51,4 @@ def run(asked: Asked) -> Sequence[Bar]:
     ]
 
 
-PART = Part("kills", "SIGKILL in ingests and searches by every method; the same answer after going on", 15, run)
+PART = Part("kills", "SIGKILL in ingests and searches by every method; the same answer after going on", 12, run)
