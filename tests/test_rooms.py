@@ -13,7 +13,7 @@ import fernwood
 
 SOURCE = Path(fernwood.__file__).parent
 
-FREE = {"version", "errors", "seeds", "budget", "files", "sealed", "kernels"}
+FREE = {"version", "errors", "seeds", "budget", "shortage", "files", "sealed", "kernels"}
 """What every room may import, but for `theory`; see decision 0001."""
 
 FLOW = [
@@ -36,6 +36,7 @@ ALLOWED = {
     "errors": set(),
     "seeds": {"errors"},
     "budget": {"errors"},
+    "shortage": {"budget", "errors"},
     "files": {"errors"},
     "sealed": set(),
     "kernels": set(),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from torture.part import Part
 
-NAMES: tuple[str, ...] = ("faults", "power")
+NAMES: tuple[str, ...] = ("faults", "power", "kills", "memory", "crowds", "soak")
 
 
 def part(name: str) -> Part:

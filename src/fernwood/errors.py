@@ -14,6 +14,7 @@ __all__ = [
     "FernwoodWarning",
     "LearnerError",
     "ParameterError",
+    "ShortageError",
     "SourceError",
     "StoreError",
     "TargetError",
@@ -53,6 +54,10 @@ class BudgetError(FernwoodError, MemoryError):
     def __init__(self, message: str, least: int) -> None:
         super().__init__(message)
         self.least = least
+
+
+class ShortageError(FernwoodError, MemoryError):
+    """Memory that the system did not give, whatever the budget is; what was kept before is whole."""
 
 
 class LearnerError(FernwoodError, ValueError):

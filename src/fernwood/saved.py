@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from fernwood.errors import StoreError, shown
-from fernwood.files import is_directory, is_file, move, nearest_path, opened, read_file, remove, replaced_file
+from fernwood.files import is_directory, is_file, locked, move, nearest_path, opened, read_file, remove, replaced_file
 from fernwood.insight import Insight
 from fernwood.relations import Minimal, Relations
 from fernwood.relevance.decision import Decision, Verdicts
@@ -31,6 +32,7 @@ SUMMARY_NAME, DECISIONS_NAME, INSIGHT_NAME = "result.json", "decisions.parquet",
 _NAMES = (DECISIONS_NAME, INSIGHT_NAME)
 """What the summary has checksums of."""
 _FORMAT, _VERSION = "fernwood result", 1
+_LOOKS, _BETWEEN_LOOKS_S = 20, 0.05
 
 
 def save_result(result: Result, directory: Path) -> None:
@@ -81,7 +83,29 @@ def _aside(name: str) -> str:
 
 
 def load_result(directory: Path) -> Result:
-    """The result that `save_result` wrote; one of before there were insights has none."""
+    """The result that `save_result` wrote; one of before there were insights has none.
+
+    While the process that works on a run writes a newer one, files do not belong together for a moment: that passes.
+    """
+    for _ in range(_LOOKS - 1):
+        try:
+            return _loaded(directory)
+        except (StoreError, FileNotFoundError):
+            if not _is_being_replaced(directory):
+                raise
+        time.sleep(_BETWEEN_LOOKS_S)
+    return _loaded(directory)
+
+
+def _is_being_replaced(directory: Path) -> bool:
+    """Whether there is a result, and somebody who may write another."""
+    if not is_file(directory / SUMMARY_NAME):
+        return False
+    with locked(directory) as alone:
+        return not alone
+
+
+def _loaded(directory: Path) -> Result:
     where = shown(directory.name)
     summary_path = directory / SUMMARY_NAME
     if not is_directory(directory):

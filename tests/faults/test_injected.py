@@ -21,7 +21,19 @@ def cases(life: Life) -> list[Case]:
 def test_there_are_many_cases_of_every_call(cases: list[Case]) -> None:
     assert len(cases) >= 2000
     calls = {case.fault.call for case in cases}
-    assert {"open", "create", "close", "preadv", "write", "pwrite", "fsync", "rename", "replace", "unlink", "mkdir"} <= calls
+    assert {
+        "open",
+        "create",
+        "close",
+        "preadv",
+        "write",
+        "pwrite",
+        "fsync",
+        "rename",
+        "replace",
+        "unlink",
+        "mkdir",
+    } <= calls
     assert {"stat", "fstat", "scandir", "flock", "rmtree", "mkdtemp"} <= calls <= FAULTS.keys()
 
 

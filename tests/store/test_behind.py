@@ -45,3 +45,10 @@ def write_two(behind: _Behind) -> None:
     with behind:
         behind.append(BAND)
         behind.append(BAND)
+
+
+def test_a_thread_that_ends_without_a_word_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As one does that has no memory to say that it has none."""
+    monkeypatch.setattr(_Behind, "_work", lambda self: self._bands.get() and None)
+    with pytest.raises(MemoryError, match="ended without a word"):
+        write_two(_Behind(lambda _: None))

@@ -17,6 +17,7 @@ import typer
 
 from fernwood.errors import FernwoodError, closest, printable, shown
 from fernwood.run.stopping import Stopped, hear
+from fernwood.shortage import is_shortage, shortage
 from fernwood.version import __version__
 
 if TYPE_CHECKING:
@@ -62,18 +63,17 @@ def _stop(number: int, _: Any) -> None:
 
 def main() -> None:
     """Run the command line."""
-    from fernwood.cli.lean import return_freed_memory
-
-    return_freed_memory()
-    from fernwood.cli import select, plan, status, report, export, annotate, apply, compare, ingest, info, demo, theory  # noqa: F401, I001  (importing commands registers them in order)
-
-    app.add_typer(theory.app, name="theory")
     signal.signal(signal.SIGINT, _stop)
     signal.signal(signal.SIGTERM, _stop)
     logging.basicConfig(format="%(message)s", level=logging.WARNING)
     logging.getLogger("fernwood").setLevel(logging.INFO)
-    # An exit that a command asks for comes back as a number.
-    carry_out(lambda: app(standalone_mode=False))
+    carry_out(_command)
+
+
+def _command() -> Any:
+    """Do what the arguments say; an exit that a command asks for comes back as a number."""
+    _load_commands()
+    return app(standalone_mode=False)
 
 
 def carry_out(command: Callable[[], Any]) -> NoReturn:
@@ -90,11 +90,13 @@ def carry_out(command: Callable[[], Any]) -> NoReturn:
         # The reader of our output is gone; there is nobody to tell.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
-    except OSError as error:
-        # Who knows what was being done has said more; what comes here is what the system alone says.
-        what = "the disk" if error.filename is None else shown(error.filename)
-        _finish(f"{what} refused: {error.strerror or error}; mend that, and give the command again", 2)
     except Exception as error:
+        if is_shortage(error):
+            _finish(str(shortage()), 2)
+        if isinstance(error, OSError):
+            # Who knows what was being done has said more; what comes here is what the system alone says.
+            what = "the disk" if error.filename is None else shown(error.filename)
+            _finish(f"{what} refused: {error.strerror or error}; mend that, and give the command again", 2)
         if type(error).__module__.split(".")[0] in {"click", "typer"} and hasattr(error, "format_message"):
             _refuse_usage(error)
         if os.environ.get("FERNWOOD_TRACEBACK"):
@@ -104,6 +106,15 @@ def carry_out(command: Callable[[], Any]) -> NoReturn:
             "FERNWOOD_TRACEBACK=1 shows where",
             1,
         )
+
+
+def _load_commands() -> None:
+    from fernwood.cli.lean import return_freed_memory
+
+    return_freed_memory()
+    from fernwood.cli import select, plan, status, report, export, annotate, apply, compare, ingest, info, demo, theory  # noqa: F401, I001  (importing commands registers them in order)
+
+    app.add_typer(theory.app, name="theory")
 
 
 def _refuse_usage(error: Any) -> NoReturn:

@@ -22,6 +22,7 @@ from fernwood.errors import (
     FernwoodWarning,
     LearnerError,
     ParameterError,
+    ShortageError,
     StoreError,
     printable,
     shown,
@@ -109,20 +110,7 @@ class SearchCommand:
         if directory is None:
             selection = self._selection(store, settings, seed, None)
         else:
-            where = printable(str(directory.path))
-            with directory.working(store, memory=self.total, n_threads=self._n_threads, whole=True, call=self._call):
-                try:
-                    selection = self._selection(store, settings, seed, directory)
-                    directory.check_store()
-                    _save(selection.result, directory)
-                    if self._report:
-                        selection.result.to_html(directory.path / REPORT_NAME)
-                except (ClusterError, LearnerError, StoreError) as error:
-                    raise type(error)(
-                        f"{error}; what was done before is kept: mend that and go on with: fernwood resume {where}"
-                    ) from error
-                except Stopped:  # before the first round, or while the result was written
-                    _leave(f"stopped; go on with: fernwood resume {where}")
+            selection = self._kept_selection(store, settings, seed, directory)
         self._show(selection.result, directory)
         if selection.stopped_by is not None:
             facts = selection.result.facts
@@ -133,6 +121,25 @@ class SearchCommand:
             )
             _leave(f"stopped {facts.how_far}; {way_on}")
         return selection.result
+
+    def _kept_selection(self, store: Store, settings: Settings, seed: int, directory: RunDirectory) -> Selection:
+        """Search a store inside of its run, and keep what comes of it there."""
+        where = printable(str(directory.path))
+        try:
+            with directory.working(store, memory=self.total, n_threads=self._n_threads, whole=True, call=self._call):
+                try:
+                    selection = self._selection(store, settings, seed, directory)
+                    directory.check_store()
+                    _save(selection.result, directory)
+                    if self._report:
+                        selection.result.to_html(directory.path / REPORT_NAME)
+                except (ClusterError, LearnerError, ShortageError, StoreError) as error:
+                    raise type(error)(
+                        f"{error}; what was done before is kept: mend that and go on with: fernwood resume {where}"
+                    ) from error
+        except Stopped:  # before the first round, or while the result was written
+            _leave(f"stopped; go on with: fernwood resume {where}")
+        return selection
 
     def forecast(self, store: Store, settings: Settings, seed: int) -> tuple[Forecast, int]:
         """What a search of a store would take, and what the process holds by itself."""

@@ -16,6 +16,7 @@ import numpy as np
 from fernwood.errors import ParameterError
 from fernwood.kernels.predicting import add_entries
 from fernwood.learner.trees import Tree, leaves
+from fernwood.shortage import check_threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -90,6 +91,7 @@ def in_order(
     def together(some: list[Item]) -> list[Result]:
         return [work(item) for item in some]
 
+    check_threads(n_threads)
     waiting = groups()
     with ThreadPoolExecutor(n_threads) as pool:
         pending: deque[Future[list[Result]]] = deque(

@@ -16,6 +16,7 @@ import numpy as np
 
 from fernwood import seeds
 from fernwood.errors import LearnerError, ParameterError, shown
+from fernwood.shortage import is_shortage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -234,6 +235,8 @@ def _score(evaluation: Evaluation, part: Any, split: Split) -> float:
             model, rows_of(part, split.test), y[split.test], **_of_rows(params.score, split.test, len(y))
         )
     except Exception as error:  # whatever a learner raises
+        if is_shortage(error):
+            raise
         cause = f"{type(error).__name__}: {_first_line(error)}"
         raise LearnerError(f"{type(model).__name__} failed with {part.shape[1]:,} columns: {cause}") from error
     if not isinstance(score, (int, float, np.number)) or not np.isfinite(score):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
+from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,6 +13,7 @@ from fernwood.budget import peak_resident, resident
 from fernwood.course import Course, Sample
 from fernwood.files import is_directory, is_file, opened
 from fernwood.run.events import EVENTS_NAME
+from fernwood.shortage import check_threads
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -200,6 +202,7 @@ class Watch:
 
     def __enter__(self) -> Self:
         self._look()
+        check_threads()
         self._thread.start()
         return self
 
@@ -230,10 +233,11 @@ class Watch:
         pause = least
         while not self._over.wait(pause):
             pause = min(max((time.monotonic() - self._started) * _SHARE, least), _MOST_SECONDS)
-            if self._directory is None:
-                self._look()
-            elif time.monotonic() - self._directory.events.said >= pause:
-                self._directory.events.alive()
+            with suppress(MemoryError):  # whoever searches meets it too, and says it
+                if self._directory is None:
+                    self._look()
+                elif time.monotonic() - self._directory.events.said >= pause:
+                    self._directory.events.alive()
 
     def course(self) -> Course | None:
         """How it went, with all earlier processes of the run."""

@@ -35,6 +35,7 @@ from fernwood.files import (
     restored,
 )
 from fernwood.run.events import EVENTS_NAME, EventLog, last_events
+from fernwood.run.stopping import Stopped
 from fernwood.sealed import digest, is_intact, seal
 from fernwood.sources.place import Url, as_place
 from fernwood.version import __version__
@@ -160,16 +161,10 @@ class RunDirectory:
     @contextmanager
     def appearing(cls, path: Path, *, force: bool = False) -> Iterator[Path]:
         """A directory to fill (a store, then `write_manifest`) that becomes the run when the block ends well."""
-        empty = _is_empty(path)
-        if exists(path) and not empty and not is_file(path / MANIFEST_NAME):
-            raise StoreError(f"{shown(path)} exists and is not a run, so it is not replaced; choose another name")
-        if exists(path) and not empty and not force:
-            raise StoreError(
-                f"{shown(path)} holds a run already; go on with it (fernwood resume), choose another name, "
-                "or replace it with --force"
-            )
-        with appearing_directory(path, replace=force or empty) as staging:
+        _check_free(path, force)
+        with appearing_directory(path, replace=force or _is_empty(path)) as staging:
             yield staging
+            _check_free(path, force)  # others may have begun one meanwhile
 
     @staticmethod
     def write_manifest(directory: Path, manifest: RunManifest) -> None:
@@ -263,6 +258,9 @@ class RunDirectory:
             self.events.say("started", host=platform.node(), memory=memory, threads=n_threads, whole=whole, **asked)
             try:
                 yield
+            except (KeyboardInterrupt, Stopped) as stop:
+                self.events.say("stopped", by=type(stop).__name__)
+                raise
             except BaseException as error:
                 self.events.say("failed", why=str(error) or type(error).__name__)
                 raise
@@ -387,6 +385,19 @@ def _who(events: Path) -> str:
         return ""
     hosts = [event["host"] for event in said if event["process"] == said[-1]["process"] and "host" in event]
     return f": process {said[-1]['process']}" + (f" on {printable(hosts[-1])}" if hosts else "")
+
+
+def _check_free(path: Path, force: bool) -> None:
+    """Refuse a name that something has which is not to be replaced."""
+    if not exists(path) or _is_empty(path):
+        return
+    if not is_file(path / MANIFEST_NAME):
+        raise StoreError(f"{shown(path)} exists and is not a run, so it is not replaced; choose another name")
+    if not force:
+        raise StoreError(
+            f"{shown(path)} holds a run already; go on with it (fernwood resume), choose another name, "
+            "or replace it with --force"
+        )
 
 
 def _is_empty(path: Path) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal
 
+from fernwood.errors import StoreError
 from fernwood.files import is_file, locked
 from fernwood.run.course import last_started
 from fernwood.run.directory import RunDirectory
@@ -97,12 +98,20 @@ def standing(path: Path) -> Standing:
 def _state(path: Path, works: bool, last: dict[str, Any]) -> Literal["working", "done", "stopped", "failed", "gone"]:
     if works:
         return "working"
-    if is_file(path / SUMMARY_NAME) and load_result(path).facts.finished:
+    if _is_done(path):
         return "done"
     said = last.get("event")
     if said == "failed":
         return "failed"
     return "stopped" if said in ("stopped", "ended") else "gone"
+
+
+def _is_done(path: Path) -> bool:
+    """Whether there is a result of all that was asked for; one that was cut short is none."""
+    try:
+        return is_file(path / SUMMARY_NAME) and load_result(path).facts.finished
+    except StoreError:
+        return False
 
 
 def _seconds_left(signs: list[dict[str, Any]]) -> float | None:

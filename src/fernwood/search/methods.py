@@ -21,6 +21,7 @@ from fernwood.search.settings import SubspaceSettings
 from fernwood.search.snowball_settings import SnowballSettings
 from fernwood.search.spread import SnowballBench
 from fernwood.search.working import Crew
+from fernwood.shortage import saying_shortage
 from fernwood.store.spilling import where_workers_see_it
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ def select(
     the work, as far as the method knows how to say it; the answer is the same.
     """
     allowed = 0 if memory is None else resident() - held + memory
-    with Watch(directory, allowed, progress) as watch, ExitStack() as stack:
+    with saying_shortage(), Watch(directory, allowed, progress) as watch, ExitStack() as stack:
         if engine is not None and _is_spread(settings):
             seen = stack.enter_context(where_workers_see_it(store))
             crew = Crew(engine, seen, settings, seed)

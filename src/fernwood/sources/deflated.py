@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray  # noqa: TC002
 
+from fernwood.shortage import check_threads
+
 __all__ = ["DeflatedVector", "is_deflated"]
 
 _MOST_THREADS = 2
@@ -52,6 +54,7 @@ class DeflatedVector:
             return out
         out = np.empty(stop - start, self.dtype)
         threads = min(_MOST_THREADS, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1)
+        check_threads(threads)
         with ThreadPoolExecutor(threads) as pool:
             # A few chunks a task: handing over costs more than a small chunk does.
             tasks = []

@@ -20,6 +20,7 @@ import numpy as np
 from fernwood.errors import SourceError
 from fernwood.kernels.ready import load_compiled
 from fernwood.kernels.sparse_coding import append_block, turn_rows
+from fernwood.shortage import check_threads
 from fernwood.sources.arrays import float_type
 from fernwood.sources.base import Band, Kind, Progress, Reader, SparseBand
 from fernwood.sources.repeating import distinct, runs_of
@@ -178,6 +179,7 @@ class TurnedRows:
         def read(part: slice) -> tuple[NDArray[np.int32], NDArray[np.generic]]:
             return _small(indices[part], self._n_columns, "column", self._title), values[part]
 
+        check_threads(1)
         with ThreadPoolExecutor(1) as ahead:
             coming = [ahead.submit(read, part) for part in parts[:1]]
             for place, part in enumerate(parts):

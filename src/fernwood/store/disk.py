@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from fernwood.errors import StoreError, shown
 from fernwood.files import FileReader, OpenDirectory, size_of
-from fernwood.store.manifest import MANIFEST_NAME, read_manifest
+from fernwood.store.manifest import MANIFEST_NAME, read_manifest, understood
 from fernwood.store.stored import FileStore
 
 if TYPE_CHECKING:
@@ -17,15 +18,17 @@ if TYPE_CHECKING:
 
 __all__ = ["DiskStore"]
 
+_BETWEEN_LOOKS_S = 0.01
+
 
 class DiskStore(FileStore):
     """A store directory, opened for reading."""
 
     def __init__(self, path: Path) -> None:
-        super().__init__(read_manifest(path), shown(path.resolve().name))
         self.path = path.resolve()
         # Held, so that a store that is replaced meanwhile is an error and never a mixture of two.
-        self._directory = OpenDirectory(self.path)
+        manifest, self._directory = _held(self.path, shown(path.name))
+        super().__init__(manifest, shown(self.path.name))
 
     @property
     def locator(self) -> str:
@@ -41,10 +44,16 @@ class DiskStore(FileStore):
         try:
             return FileReader(self.path / name, self._directory)
         except FileNotFoundError as error:
-            raise StoreError(f"{self.title} was replaced or removed since it was opened; open it again") from error
+            raise self._replaced() from error
+
+    def _replaced(self) -> StoreError:
+        return StoreError(f"{self.title} was replaced or removed since it was opened; open it again")
 
     def _manifest_again(self) -> Manifest:
-        return read_manifest(self.path)
+        manifest = read_manifest(self.path)
+        if manifest.fingerprint != self.manifest.fingerprint:
+            raise self._replaced()
+        return manifest
 
     def mark(self) -> dict[str, list[int]]:
         """Sizes and times of its files; one that is gone is left out, since reading it says so."""
@@ -56,3 +65,21 @@ class DiskStore(FileStore):
 
     def __reduce__(self) -> tuple[type[DiskStore], tuple[Path]]:
         return DiskStore, (self.path,)
+
+
+def _held(path: Path, title: str) -> tuple[Manifest, OpenDirectory]:
+    """The manifest of a store, and the very directory that it is of, whoever replaces the store at this moment."""
+    for last in (False, False, False, True):
+        try:
+            manifest = read_manifest(path)
+            directory = OpenDirectory(path)
+            with FileReader(path / MANIFEST_NAME, directory) as file:
+                if understood(file.read(file.size, 0), title) == manifest:
+                    return manifest, directory
+        except StoreError:
+            if last:
+                raise
+        except FileNotFoundError:
+            pass
+        time.sleep(_BETWEEN_LOOKS_S)
+    raise StoreError(f"{title} is being replaced at this moment; open it again")

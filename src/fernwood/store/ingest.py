@@ -22,6 +22,7 @@ from fernwood.errors import (
     shown,
 )
 from fernwood.files import appearing_directory, exists, is_link, scratch_directory
+from fernwood.shortage import check_threads, saying_shortage
 from fernwood.sources import open_source
 from fernwood.sources.base import Progress, Workspace
 from fernwood.sources.names import check_names, clean_names as cleaned
@@ -178,13 +179,14 @@ def ingest(
     job = _Job(table, budget, bins, many_categories, progress or _silent)
     plan = GivenRoles(table, target=target, weights=weights, groups=groups, task=task, given=_listed(given))
     wanted = plan.candidates(None if columns is None else _listed(columns), None if drop is None else _listed(drop))
-    with _disk_troubles(path):
+    with saying_shortage(), _disk_troubles(path):
         if path is None:
             with scratch_directory() as scratch:
                 store: Store = job.to_memory(plan, wanted, scratch)
         else:
             with appearing_directory(path, replace=force) as directory:
                 job.to_disk(plan, wanted, directory)
+                _check_output(path, force)  # others may have made one meanwhile
             store = DiskStore(path)
     for note in store.notes:
         warnings.warn(note, FernwoodWarning, stacklevel=2)
@@ -360,10 +362,14 @@ class _Behind:
     def _outcome(self) -> BaseException | None:
         """How the band being written ended. Ctrl-C a moment before a wait would not end it, so it has to be short."""
         while True:
+            alive = self._thread.is_alive()
             with suppress(Empty):
                 return self._outcomes.get(timeout=_WAIT_S)
+            if not alive:
+                return MemoryError("the thread that writes has ended without a word")
 
     def __enter__(self) -> Self:
+        check_threads()
         self._thread.start()
         return self
 
@@ -421,14 +427,16 @@ def _disk_troubles(path: Path | None) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if isinstance(error, StoreError) or error.errno is None:
+        if isinstance(error, StoreError) or error.errno in (None, errno.ENOMEM):
             raise
         where = shown(path.parent.resolve().name or "/") if path is not None else "the scratch directory"
         if error.errno in {errno.ENOSPC, errno.EDQUOT}:
             raise StoreError(
                 f"no space left on the device that holds {where}; free some, or write the store elsewhere"
             ) from error
-        raise StoreError(f"the disk refused: {error.strerror} ({shown(error.filename) if error.filename else where})") from error
+        raise StoreError(
+            f"the disk refused: {error.strerror} ({shown(error.filename) if error.filename else where})"
+        ) from error
 
 
 def _silent(_: Progress) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from fernwood.errors import StoreError, printable, shown
 from fernwood.sealed import digest
+from fernwood.shortage import check_threads
 from fernwood.store.manifest import LARGEST_MANIFEST, MANIFEST_NAME
 
 if TYPE_CHECKING:
@@ -94,6 +95,7 @@ class Objects:
             except FileNotFoundError:
                 return None
 
+        check_threads(min(_LOOKS_AT_ONCE, len(names)))
         with ThreadPoolExecutor(min(_LOOKS_AT_ONCE, len(names))) as pool:
             found = dict(zip(names, pool.map(one, names), strict=True))
         return {name: seen for name, seen in found.items() if seen is not None}

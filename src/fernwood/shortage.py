@@ -1,0 +1,93 @@
+"""Memory that the system does not give: told from other failures, and said in one sentence."""
+
+from __future__ import annotations
+
+import errno
+import mmap
+import resource
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from fernwood.budget import resident, shown_size
+from fernwood.errors import FernwoodError, ShortageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["check_threads", "is_shortage", "saying_shortage", "shortage"]
+
+_STACK, _START = 2**23, 2**22
+"""Bytes of addresses that a thread takes, and bytes that starting some takes beside them."""
+_SAID = (
+    "can't start new thread",
+    "cannot allocate memory",
+    "failed to map segment",
+    "insufficient memory",
+    "out of memory",
+    "bad_alloc",
+)
+"""What libraries say that raise something else than Python's own error."""
+
+
+def is_shortage(error: BaseException) -> bool:
+    """Whether an error says that there is no more memory, which is neither a fault of ours nor of what was given.
+
+    Examples
+    --------
+    >>> is_shortage(MemoryError()), is_shortage(RuntimeError("can't start new thread")), is_shortage(ValueError("x"))
+    (True, True, False)
+    """
+    if isinstance(error, FernwoodError):
+        return isinstance(error, ShortageError)
+    if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM):
+        return True
+    said = str(error).lower()
+    return isinstance(error, Exception) and any(words in said for words in _SAID)
+
+
+def shortage() -> ShortageError:
+    """What to say when memory ran out: what the process holds, under what limit, and the ways out."""
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    under = f", under a limit of {shown_size(limit)} for its addresses" if limit != resource.RLIM_INFINITY else ""
+    return ShortageError(
+        f"the system gives no more memory to the process, which holds {shown_size(resident())}{under}; free some, "
+        "raise the limit, or let it work with less: a smaller memory (--memory), fewer threads (--jobs)"
+    )
+
+
+@contextmanager
+def saying_shortage() -> Iterator[None]:
+    """A block in which memory that runs out, whoever notices it, is a `ShortageError`.
+
+    Examples
+    --------
+    >>> with saying_shortage():
+    ...     raise MemoryError
+    Traceback (most recent call last):
+    fernwood.errors.ShortageError: the system gives no more memory to the process...
+    """
+    try:
+        yield
+    except ShortageError:
+        raise
+    except Exception as error:
+        if is_shortage(error):
+            raise shortage() from error
+        raise
+
+
+def check_threads(n: int = 1) -> None:
+    """Raise a `MemoryError` where the system would not give what so many threads take to start.
+
+    Python waits for ever for a thread that dies before it could say that it has started. What is asked for here is
+    given back untouched.
+
+    Examples
+    --------
+    >>> check_threads(2)
+    """
+    try:
+        # Not from what the process has and does not use: a thread takes addresses that are new.
+        mmap.mmap(-1, n * _STACK + _START).close()
+    except OSError as error:
+        raise MemoryError(f"no room for {n} more threads") from error

@@ -1,0 +1,83 @@
+"""Kills at random, in every kind of search: the bounded part of ``python -m torture kills``."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from torture.dying import Death
+from torture.forking import Forker
+from torture.jobs import METHODS, write_table
+from torture.kills import CASES, Kills
+
+SEED = 12
+KILLED = (
+    *("ingest", "ingest-force", "snowball", "subspace-srs", "ferns", "boruta", "elimination-rvers", "filter"),
+    "fit-SubspaceSelector",
+)
+
+
+@pytest.fixture(scope="module")
+def kills(tmp_path_factory: pytest.TempPathFactory, forker: Forker) -> Kills:
+    return Kills(tmp_path_factory.mktemp("kills"), SEED, forker, fresh=False)
+
+
+@pytest.mark.parametrize("name", KILLED)
+def test_the_answer_after_kills_is_that_of_a_run_in_one_go(kills: Kills, name: str) -> None:
+    (case,) = (case for case in CASES if case.name == name)
+    outcomes = [kills.chain(1000 + KILLED.index(name) + 100 * turn, case, most=2) for turn in range(3)]
+    assert [fault for outcome in outcomes for fault in outcome.faults] == []
+    assert sum(outcome.kills for outcome in outcomes)
+
+
+def test_every_method_is_killed_in_full_size() -> None:
+    assert {options[options.index("--method") + 1] for options in METHODS.values()} == {
+        *("snowball", "subspace", "ferns", "boruta", "elimination", "filter")
+    }
+    assert {case.name for case in CASES} >= {*METHODS, *KILLED}
+
+
+def test_a_difference_is_told(kills: Kills, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What holds the answers together could fail: here a resumed run has another seed."""
+    (case,) = (case for case in CASES if case.name == "subspace-srs")
+    kills.chain(0, case)  # knows the answer now, and of a table too
+    kills.chain(2, case)
+    monkeypatch.setattr("torture.kills.answer_of", lambda _: {"decisions.parquet": b"other", "run.json": b""})
+    outcome = kills.chain(0, case)
+    assert outcome.faults
+    assert outcome.faults[0].startswith(f"seed {SEED}, chain 0 (subspace-srs; ")
+
+
+@pytest.mark.parametrize("how", ["before", "half", "after"])
+def test_a_process_dies_at_the_call_that_was_chosen(tmp_path: Path, how: str) -> None:
+    program = (
+        "import os, sys; from torture.dying import Death, die_at; die_at(Death(3, sys.argv[1]))\n"
+        "file = os.open('f', os.O_RDWR | os.O_CREAT)\n"
+        "for _ in range(5): os.write(file, b'1234')\n"
+    )
+    root = Path(__file__).parents[2]
+    done = subprocess.run(
+        [sys.executable, "-c", program, how],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(root)},
+        check=False,
+    )
+    assert done.returncode == -signal.SIGKILL
+    assert (tmp_path / "f").read_bytes() == {"before": b"1234", "half": b"123412", "after": b"12341234"}[how]
+
+
+def test_a_child_of_the_forker_dies_alone(tmp_path: Path, forker: Forker) -> None:
+    write_table(tmp_path / "t.csv")
+    command = ("ingest", "t.csv", "--target", "y", "--out", "s.fern", "--quiet")
+    ended = forker.fernwood(*command, cwd=tmp_path, death=Death(1, "before")).wait()
+    assert ended is not None
+    assert ended.was_killed
+    whole = forker.fernwood(*command, cwd=tmp_path).wait()
+    assert whole is not None
+    assert (whole.code, whole.err) == (0, "")
+    assert whole.calls > 10
