@@ -13,7 +13,7 @@ import fernwood
 
 SOURCE = Path(fernwood.__file__).parent
 
-FREE = {"version", "errors", "seeds", "budget", "files", "sealed", "kernels"}
+FREE = {"version", "errors", "seeds", "budget", "files", "sealed", "plain_arrays", "kernels"}
 """What every room may import, but for `theory`; see decision 0001."""
 
 FLOW = [
@@ -38,6 +38,7 @@ ALLOWED = {
     "budget": {"errors"},
     "files": {"errors"},
     "sealed": set(),
+    "plain_arrays": set(),
     "kernels": set(),
     "work": {"errors", "version"},
     "theory": {"errors", "seeds"},

@@ -21,6 +21,7 @@ import numpy as np
 
 from fernwood.errors import FernwoodWarning, ParameterError, StoreError, printable, shown
 from fernwood.files import appearing_directory, locked, nearest_path, replaced_file
+from fernwood.plain_arrays import check_members
 from fernwood.run.events import EVENTS_NAME, EventLog, last_events
 from fernwood.sealed import digest, is_intact, seal
 from fernwood.sources.place import Url, as_place
@@ -49,10 +50,14 @@ _ALIKE = 2
 _DAMAGE = (
     ValueError,
     KeyError,
+    IndexError,
+    AttributeError,
     TypeError,
     EOFError,
     OSError,
+    OverflowError,
     RuntimeError,
+    SyntaxError,
     struct.error,
     zlib.error,
     zipfile.BadZipFile,
@@ -99,6 +104,15 @@ class RunManifest:
     def of(cls, store: Store, method: str, parameters: dict[str, Any], seed: int, place: str) -> RunManifest:
         """What a run on a store is; `place` is where the store is, from the run directory, if it is on disk."""
         return cls(method, parameters, seed, store.fingerprint, place, data=described(store))
+
+    @property
+    def is_plausible(self) -> bool:
+        """Whether every entry is of its type: a checksum shows accidents, not lies."""
+        texts = (self.method, self.fingerprint, self.store)
+        mappings = (self.parameters, self.versions, self.data)
+        if any(type(text) is not str for text in texts) or any(type(mapping) is not dict for mapping in mappings):
+            return False
+        return type(self.seed) is int and self.seed >= 0 and all(type(v) is str for v in self.versions.values())
 
     def difference(self, given: RunManifest) -> str:
         """In what this run differs from one that is asked for, if in anything that its answer depends on."""
@@ -196,6 +210,8 @@ class RunDirectory:
             manifest = RunManifest(**{name: entries[name] for name in RunManifest.__dataclass_fields__})
         except KeyError as error:
             raise StoreError(f"{MANIFEST_NAME} of {where} lacks {error}; start the run again") from error
+        if not manifest.is_plausible:
+            raise StoreError(f"{MANIFEST_NAME} of {where} is damaged, or was made up; start the run again")
         return cls(path, manifest)
 
     @classmethod
@@ -216,7 +232,15 @@ class RunDirectory:
         if not self.manifest.store:
             raise StoreError(f"the data of {shown(self.path.name)} came from memory; go on by calling fit with run_dir")
         place = as_place(self.manifest.store)
-        return place if isinstance(place, Url) else Path(os.path.normpath(self.path / place))
+        if isinstance(place, Url):
+            # A run directory may come from anywhere; it does not decide which library is let loose on an address.
+            if not place.is_plain:
+                raise StoreError(
+                    f"{shown(self.path.name)} has its store at {shown(place)}, which is no plain address of an object "
+                    "store or a server; give it with --store if you trust it"
+                )
+            return place
+        return Path(os.path.normpath(self.path / place))
 
     @contextmanager
     def working(
@@ -333,6 +357,7 @@ class RunDirectory:
     def _read(self, path: Path) -> tuple[str, dict[str, list[int]], dict[str, NDArray[np.generic]]]:
         """What is in a checkpoint: the run it belongs to, what the files of its store were like, and the state."""
         with path.open("rb") as file, np.load(file, allow_pickle=False) as parts:
+            check_members(parts.zip, path.stat().st_size)
             arrays = {name: parts[name] for name in parts.files}
         belongs = arrays.pop(_SEAL).tobytes().decode()
         mark = json.loads(arrays.pop(_STORE_MARK, _as_bytes("{}")).tobytes())

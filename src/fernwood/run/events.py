@@ -26,6 +26,8 @@ _LEAST_SECONDS = 1.0
 _MOST_NAME = 100
 """Characters of a column's name in a line, which many looks at the file read."""
 _TAIL = 65_536
+_APPENDING = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+"""A run directory may come from anywhere: a link in it leads nobody to write elsewhere."""
 
 
 class EventLog:
@@ -74,7 +76,7 @@ class EventLog:
         }
         try:
             # One write of a whole line in append mode: lines of two processes never mix.
-            descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o666)
+            descriptor = os.open(self._path, _APPENDING, 0o666)
             try:
                 os.write(descriptor, json.dumps(line).encode() + b"\n")
             finally:
