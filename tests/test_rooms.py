@@ -13,7 +13,7 @@ import fernwood
 
 SOURCE = Path(fernwood.__file__).parent
 
-FREE = {"version", "errors", "seeds", "budget", "files", "sealed", "plain_arrays", "kernels"}
+FREE = {"version", "errors", "seeds", "budget", "files", "sealed", "plain_arrays", "plausible", "kernels"}
 """What every room may import, but for `theory`; see decision 0001."""
 
 FLOW = [
@@ -39,6 +39,7 @@ ALLOWED = {
     "files": {"errors"},
     "sealed": set(),
     "plain_arrays": set(),
+    "plausible": set(),
     "kernels": set(),
     "work": {"errors", "version"},
     "theory": {"errors", "seeds"},

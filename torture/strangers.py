@@ -46,6 +46,7 @@ CONTROLS = (
     "\r=1+2",
 )
 """Names that a table may not have, and a made-up run may all the same."""
+_TOLD = ("call", "host", "stage", "why")
 
 
 def hostile_table(path: Path, n: int = 60) -> str:
@@ -91,9 +92,7 @@ def hostile_run(run: Path) -> None:
     (run / SUMMARY_NAME).write_bytes(seal(summary))
     events = [json.loads(line) for line in (run / "events.jsonl").read_text().splitlines()]
     for event in events:
-        event.update(
-            {k: CONTROLS[i % len(CONTROLS)] for i, k in enumerate(event) if k in ("call", "host", "stage", "why")}
-        )
+        event |= {k: CONTROLS[i % len(CONTROLS)] for i, k in enumerate(_TOLD) if k in event}
         if "leading" in event:
             event["leading"] = list(CONTROLS)
     (run / "events.jsonl").write_text("".join(json.dumps(event) + "\n" for event in events))

@@ -1,4 +1,4 @@
-"""Hostile names, paths, manifests and archives: escapes into markup, terminals, spreadsheets and other files, counted."""
+"""Hostile names, paths and archives: escapes into markup, terminals, spreadsheets and other files, counted."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ _MEMORY = 512 * 10**6
 _SWOLLEN = 8 * 2**30
 """What a file that grows would take, if it were let."""
 _PATIENCE_S = 240
+_LINKED = ("events.jsonl", "checkpoint.npz", "result.json", "report.html", "decisions.parquet", "run.json")
 
 
 class _Tally:

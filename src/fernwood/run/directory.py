@@ -22,6 +22,7 @@ import numpy as np
 from fernwood.errors import FernwoodWarning, ParameterError, StoreError, printable, shown
 from fernwood.files import appearing_directory, locked, nearest_path, replaced_file
 from fernwood.plain_arrays import check_members
+from fernwood.plausible import made
 from fernwood.run.events import EVENTS_NAME, EventLog, last_events
 from fernwood.sealed import digest, is_intact, seal
 from fernwood.sources.place import Url, as_place
@@ -104,15 +105,6 @@ class RunManifest:
     def of(cls, store: Store, method: str, parameters: dict[str, Any], seed: int, place: str) -> RunManifest:
         """What a run on a store is; `place` is where the store is, from the run directory, if it is on disk."""
         return cls(method, parameters, seed, store.fingerprint, place, data=described(store))
-
-    @property
-    def is_plausible(self) -> bool:
-        """Whether every entry is of its type: a checksum shows accidents, not lies."""
-        texts = (self.method, self.fingerprint, self.store)
-        mappings = (self.parameters, self.versions, self.data)
-        if any(type(text) is not str for text in texts) or any(type(mapping) is not dict for mapping in mappings):
-            return False
-        return type(self.seed) is int and self.seed >= 0 and all(type(v) is str for v in self.versions.values())
 
     def difference(self, given: RunManifest) -> str:
         """In what this run differs from one that is asked for, if in anything that its answer depends on."""
@@ -207,11 +199,11 @@ class RunDirectory:
             )
         try:
             entries = {"data": {}, **entries}  # the first runs did not say
-            manifest = RunManifest(**{name: entries[name] for name in RunManifest.__dataclass_fields__})
+            manifest = made(RunManifest, {name: entries[name] for name in RunManifest.__dataclass_fields__})
         except KeyError as error:
             raise StoreError(f"{MANIFEST_NAME} of {where} lacks {error}; start the run again") from error
-        if not manifest.is_plausible:
-            raise StoreError(f"{MANIFEST_NAME} of {where} is damaged, or was made up; start the run again")
+        except ValueError as error:
+            raise StoreError(f"{MANIFEST_NAME} of {where} was made up: {error}; start the run again") from error
         return cls(path, manifest)
 
     @classmethod
