@@ -105,10 +105,8 @@ def _check_facts(facts: Facts) -> None:
     fine = all(not about or type(about.get("said")) is str for about in said)
     fine = fine and fits(facts.elimination.get("said", []), list[str])
     trace = facts.elimination.get("trace", {})
-    fine = (
-        fine and fits(trace, dict[str, list[float | bool | None]]) and len({len(some) for some in trace.values()}) < 2
-    )
-    fine = fine and set(trace) in (set(), _TRACE)
+    fine = fine and fits(trace, dict[str, list[float | bool | None]]) and set(trace) in (set(), _TRACE)
+    fine = fine and len({len(some) for some in trace.values()}) < 2
     if not fine or min(facts.n_rows, facts.n_columns, facts.n_usable, facts.n_draws, facts.n_planned) < 0:
         raise ValueError("facts that are none")
 

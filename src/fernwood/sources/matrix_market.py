@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from fernwood.errors import SourceError, shown
 from fernwood.kernels.entries import OUTSIDE, parse_triplets
+from fernwood.sources.arrow import first_line
 from fernwood.sources.beside import RowTable
 from fernwood.sources.cell_folders import BARCODES, FEATURES, companion, find_matrix
 from fernwood.sources.entry_text import EntryTextSource
@@ -168,7 +169,9 @@ def _lines(path: Path) -> list[str]:
         try:
             text = stream.read().decode("utf-8-sig")
         except (UnicodeDecodeError, OSError) as error:
-            raise SourceError(f"{shown(path.name)} cannot be read as text ({error}); copy it again") from error
+            raise SourceError(
+                f"{shown(path.name)} cannot be read as text ({first_line(error)}); copy it again"
+            ) from error
     return [line.rstrip("\r") for line in text.split("\n") if line.strip()]
 
 
