@@ -84,7 +84,7 @@ HOSTILE_VALUES: tuple[Any, ...] = (
     {"name": "x"},
     *HOSTILE_NAMES,
 )
-_DEEP = 3000
+_DEEP = 150
 _NUMPY_TYPES = ("?", "u1", "i1", "i4", "i8", "u8", "f4", "f8", "c16", "U3", "S3", "M8[us]")
 _EXTREMES = (0, 1, -1, 2, 255, 256, 2**31 - 1, -(2**31), 2**31, 2**53, 2**63 - 1, -(2**63), 2**64 - 1)
 _ARROW_TYPES = (

@@ -11,14 +11,17 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import importlib
 import json
 import os
+import pkgutil
 import re
 import resource
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -124,8 +127,7 @@ def main() -> None:
     if arguments.keep:
         keep(arguments.name, arguments.work)
         return
-    # Kernels are compiled from their own bytecode, which must stay as it is.
-    with atheris.instrument_imports(include=["fernwood"], exclude=["fernwood.kernels"]):
+    with _instrumented():
         fuzzed = target(arguments.name)
         begin = {f"seed-{name}": data for name, data in fuzzed.seeds().items()}
         begin |= {path.stem: path.read_bytes() for path in corpus_of(arguments.name)}
@@ -148,6 +150,19 @@ def main() -> None:
     }
     atheris.Setup([sys.argv[0], *(f"-{k}={v}" for k, v in flags.items()), str(inputs)], findings.look)
     atheris.Fuzz()
+
+
+def _instrumented() -> AbstractContextManager[Any]:
+    """While modules are imported: all of Fernwood but for kernels, which are compiled from their own bytecode."""
+    import atheris
+
+    from fernwood import kernels
+
+    for module in pkgutil.iter_modules(kernels.__path__):
+        if not module.name.startswith("__"):
+            importlib.import_module(f"{kernels.__name__}.{module.name}")
+    instrumented: AbstractContextManager[Any] = atheris.instrument_imports(include=["fernwood"])
+    return instrumented
 
 
 def _limit_memory() -> None:
@@ -204,7 +219,7 @@ def keep(name: str, work: Path) -> None:
     small.mkdir(exist_ok=True)
     for old in small.iterdir():
         old.unlink()
-    with atheris.instrument_imports(include=["fernwood"], exclude=["fernwood.kernels"]):
+    with _instrumented():
         fuzzed = target(name)
         for data in fuzzed.seeds().values():
             judge(fuzzed, data)

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from fernwood.errors import FernwoodError, FernwoodWarning
-from torture.target import Target
+from torture.target import NoInputError, Target
 from torture.watching import ForbiddenError, watched
 
 __all__ = ["BUDGET", "Finding", "judge", "unprintable"]
@@ -82,6 +82,8 @@ def _used(target: Target, data: bytes, inside: Path) -> Finding | None:
         finding = None
         try:
             target.use(data, inside)
+        except NoInputError:
+            return None
         except FernwoodError as error:
             finding = _bad_sentence(error)
         except (Exception, ForbiddenError) as error:  # noqa: BLE001  (whatever it is, it is a finding)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-__all__ = ["Choices", "Target", "parted"]
+__all__ = ["Choices", "NoInputError", "Target", "making", "parted"]
 
 One = TypeVar("One")
 PART = b"\n=====\n"
@@ -28,6 +29,19 @@ class Target(NamedTuple):
     title: str
     use: Callable[[bytes, Path], None]
     seeds: Callable[[], Mapping[str, bytes]]
+
+
+class NoInputError(Exception):
+    """Choices that make no input: edits of what an edit before broke, or what no library would write."""
+
+
+@contextmanager
+def making() -> Iterator[None]:
+    """A block that makes an input; where it fails, there is none."""
+    try:
+        yield
+    except Exception as error:
+        raise NoInputError from error
 
 
 class Choices:

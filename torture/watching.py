@@ -18,21 +18,21 @@ from typing import Any
 __all__ = ["ForbiddenError", "watched"]
 
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
-_CHANGES = {
-    "os.mkdir": (0,),
-    "os.rename": (0, 1),
-    "os.remove": (0,),
-    "os.rmdir": (0,),
-    "os.truncate": (0,),
-    "os.chmod": (0,),
-    "os.chown": (0,),
-    "os.link": (1,),
-    "os.symlink": (1,),
-    "shutil.rmtree": (0,),
-    "shutil.move": (1,),
-    "shutil.copyfile": (1,),
+_CHANGES: dict[str, tuple[tuple[int, int | None], ...]] = {
+    "os.mkdir": ((0, 2),),
+    "os.rename": ((0, 2), (1, 3)),
+    "os.remove": ((0, 1),),
+    "os.rmdir": ((0, 1),),
+    "os.truncate": ((0, None),),
+    "os.chmod": ((0, 2),),
+    "os.chown": ((0, 3),),
+    "os.link": ((1, 3),),
+    "os.symlink": ((1, 2),),
+    "shutil.rmtree": ((0, 1),),
+    "shutil.move": ((1, None),),
+    "shutil.copyfile": ((1, None),),
 }
-"""Acts that change the disk, and which of their arguments say where."""
+"""Acts that change the disk, and which of their arguments say where: a path, and the open directory it begins at."""
 _NEVER = {
     "os.system",
     "os.exec",
@@ -48,10 +48,12 @@ _NEVER = {
     "socket.bind",
     "urllib.Request",
     "webbrowser.open",
-    "code.__new__",
 }
-_COMPILER = ("numba", "llvmlite")
-"""Numba keeps what it compiled as pickles beside our own source, which is as trusted as the source."""
+_TRUSTED = ("numba", "llvmlite", "fernwood.kernels.ready", "platform")
+"""Numba keeps what it compiled as pickles beside our own source, which is as trusted as the source; and libraries ask
+Python for the machine's name, which starts a process."""
+_OF_SOURCE = ("importlib._bootstrap", "typing", "inspect")
+"""Modules that are loaded on the way make dataclasses and named tuples of text; annotations are text as well."""
 
 
 class ForbiddenError(BaseException):
@@ -71,7 +73,7 @@ class _Watch:
         if self.allowed is None:
             return
         told = self._forbidden(event, arguments)
-        if told and not _by_compiler():
+        if told and not _within(_TRUSTED):
             self.seen.append(told)
             raise ForbiddenError(told)
 
@@ -83,11 +85,12 @@ class _Watch:
             writes = bool(flags & _WRITING) if isinstance(flags, int) else bool(set(mode or "") & set("wax+"))
             return f"open {path!r:.200} for writing" if writes and not self._inside(path) else ""
         if event in _CHANGES:
-            outside = [arguments[place] for place in _CHANGES[event] if not self._inside(arguments[place])]
+            places = [_beginning(arguments, *place) for place in _CHANGES[event]]
+            outside = [place for place in places if not self._inside(place)]
             return f"{event} {outside[0]!r:.200}" if outside else ""
         if event == "exec":
             name = getattr(arguments[0], "co_filename", "")
-            ours = name.startswith((*self.code_roots, "<frozen "))
+            ours = name.startswith((*self.code_roots, "<frozen ")) or (name == "<string>" and _within(_OF_SOURCE))
             return "" if ours else f"exec of code from {name!r:.200}"
         return ""
 
@@ -99,10 +102,21 @@ class _Watch:
         return any(real == root or real.startswith(root + os.sep) for root in self.allowed or ())
 
 
-def _by_compiler() -> bool:
+def _beginning(arguments: tuple[Any, ...], path: int, directory: int | None) -> Any:
+    """The path of an act, from the open directory that it begins at, if there is one."""
+    opened = arguments[directory] if directory is not None and directory < len(arguments) else -1
+    if isinstance(opened, int) and opened >= 0 and not isinstance(arguments[path], int):
+        # As Linux says it; elsewhere such acts are taken as allowed, since what is open was allowed before.
+        known = Path(f"/proc/self/fd/{opened}")
+        return known.readlink() / os.fsdecode(arguments[path]) if known.exists() else None
+    return arguments[path]
+
+
+def _within(modules: Sequence[str]) -> bool:
+    """Whether code of some modules, or of modules below them, is at work."""
     frame = sys._getframe(1)  # noqa: SLF001
     while frame is not None:
-        if frame.f_globals.get("__name__", "").partition(".")[0] in _COMPILER:
+        if f"{frame.f_globals.get('__name__', '')}.".startswith(tuple(f"{name}." for name in modules)):
             return True
         frame = frame.f_back  # type: ignore[assignment]
     return False

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from torture.edits import HOSTILE_VALUES, edited_array
-from torture.target import Choices, Target
+from torture.target import Choices, Target, making
 from torture.targets.tables import ingested
 
 
@@ -50,10 +50,19 @@ def _base() -> dict[str, _Node]:
 
 
 def _use(data: bytes, folder: Path) -> None:
-    import h5py
-
     choices = Choices(data)
     flags = choices.number(256)
+    path = folder / ("t.h5ad" if flags & 1 else "t.h5")
+    with making():
+        _write(path, choices, flags)
+    layer = "counts" if flags & 2 else None
+    ingested(path, folder, layer=layer, target="y" if flags & 4 else None)
+
+
+def _write(path: Path, choices: Choices, flags: int) -> None:
+    """The file, after some edits."""
+    import h5py
+
     nodes = {name: _Node(node.array, dict(node.attributes)) for name, node in _base().items()}
     root: dict[str, Any] = {"encoding-type": "anndata", "encoding-version": "0.1.0"}
     while choices.left and nodes:
@@ -71,14 +80,11 @@ def _use(data: bytes, folder: Path) -> None:
             }
         else:
             root[choices.one_of(["encoding-type", "encoding-version"])] = choices.one_of(HOSTILE_VALUES)
-    path = folder / ("t.h5ad" if flags & 1 else "t.h5")
     with h5py.File(path, "w") as file:
         for name, node in nodes.items():
             made = file.require_group(name) if node.array is None else _dataset(file, name, node.array, flags)
             _mark(made, node.attributes)
         _mark(file, root)
-    layer = "counts" if flags & 2 else None
-    ingested(path, folder, layer=layer, target="y" if flags & 4 else None)
 
 
 def _dataset(file: Any, name: str, array: np.ndarray, flags: int) -> Any:
@@ -99,7 +105,8 @@ def _mark(node: Any, attributes: dict[str, Any]) -> None:
 
 
 def _seeds() -> Mapping[str, bytes]:
-    _base()
+    import anndata.io  # noqa: F401  (it brings much along, once)
+
     rng = np.random.default_rng(3)
     whole = {f"whole-{flags}": bytes([flags]) for flags in (0, 1, 3, 5, 7, 8, 15)}
     return {**whole, **{f"edits-{i}": bytes([(1, 3, 5, 0)[i % 4]]) + rng.bytes(3 + i) for i in range(30)}}

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import io
 import tempfile
+import warnings
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 import fernwood
 from fernwood.kept.archive import Archive, read_archive, write_archive
 from torture.edits import edited_array, edited_bytes, edited_json
-from torture.target import Choices, Target
+from torture.target import Choices, Target, making
 from torture.targets.stores import small_frame
 
 
@@ -43,25 +45,13 @@ def _use(data: bytes, folder: Path) -> None:
     choices = Choices(data)
     path = folder / "m.fern-model"
     path.write_bytes(choices.one_of(_saved()))
-    if choices.number(4) == 0:
-        path.write_bytes(edited_bytes(path.read_bytes(), choices) if choices.number(2) else choices.rest())
-    else:
-        archive = read_archive(path)
-        entries = {k: v for k, v in archive.entries.items() if k not in ("members", "checksum")}
-        members = dict(archive.members)
-        for _ in range(1 + choices.number(3)):
-            if choices.number(2):
-                entries = edited_json(entries, choices)
-            else:
-                name = choices.one_of(sorted(members))
-                members[name] = _edited_member(members[name], choices)
-        if not isinstance(entries, dict):
-            entries = {"class": entries}
-        try:
-            write_archive(path, Archive({str(k): v for k, v in entries.items()}, members))
-        except (RecursionError, UnicodeError):
-            return
+    with making():
+        if choices.number(4) == 0:
+            path.write_bytes(edited_bytes(path.read_bytes(), choices) if choices.number(2) else choices.rest())
+        else:
+            write_archive(path, _edited(read_archive(path), choices))
     model = fernwood.load(path)
+    warnings.simplefilter("ignore", UserWarning)  # of scikit-learn, that nothing is selected
     x = np.linspace(-2, 2, 30).reshape(5, 6)
     for method in ("predict", "predict_proba", "transform"):
         if hasattr(model, method):
@@ -70,6 +60,18 @@ def _use(data: bytes, folder: Path) -> None:
             except ValueError as error:  # scikit-learn's words for a table of other columns
                 if "features" not in str(error):
                     raise
+
+
+def _edited(archive: Archive, choices: Choices) -> Archive:
+    entries: Any = {k: v for k, v in archive.entries.items() if k not in ("members", "checksum")}
+    members = dict(archive.members)
+    for _ in range(1 + choices.number(3)):
+        if choices.number(2):
+            entries = edited_json(entries, choices)
+        else:
+            name = choices.one_of(sorted(members))
+            members[name] = _edited_member(members[name], choices)
+    return Archive(entries, members)
 
 
 def _edited_member(data: bytes, choices: Choices) -> bytes:

@@ -20,7 +20,7 @@ from fernwood.saved import DECISIONS_NAME, INSIGHT_NAME, SUMMARY_NAME
 from fernwood.sealed import digest, seal
 from torture.commands import run_command
 from torture.edits import edited_array, edited_bytes, edited_json, edited_table
-from torture.target import Choices, Target
+from torture.target import Choices, Target, making
 from torture.targets.stores import files_of, small_frame, write_files
 
 _METHODS = {
@@ -73,7 +73,17 @@ def _edited_archive(data: bytes, choices: Choices) -> bytes:
 
 
 def _resume(data: bytes, folder: Path) -> None:
-    choices = Choices(data)
+    run = folder / "r.run"
+    with making():
+        write_files(run, _begun(Choices(data)))
+    with suppress(FernwoodError):
+        run_command(["status", str(run)])
+    RunDirectory.open(run)
+    run_command(["resume", str(run), "--jobs", "1", "--quiet"])
+
+
+def _begun(choices: Choices) -> dict[str, bytes]:
+    """The files of a run without its result, after some edits."""
     files = dict(_base(choices.one_of(list(_METHODS))))
     for name in _RESULT:
         files.pop(name, None)
@@ -94,18 +104,26 @@ def _resume(data: bytes, folder: Path) -> None:
             case _:
                 name = choices.one_of(["run.json", "events.jsonl", *checkpoints])
                 files[name] = edited_bytes(files[name], choices)
-        if files["run.json"][:1] != b"{":
-            break
-    run = folder / "r.run"
-    write_files(run, files)
-    with suppress(FernwoodError):
-        run_command(["status", str(run)])
-    RunDirectory.open(run)
-    run_command(["resume", str(run), "--jobs", "1", "--quiet"])
+    return files
 
 
 def _report(data: bytes, folder: Path) -> None:
-    choices = Choices(data)
+    run = folder / "r.run"
+    with making():
+        write_files(run, _ended(Choices(data)))
+    run_command(["status", str(run)])
+    run_command(["report", str(run), "--output", str(folder / "report.html"), "--quiet"])
+    match len(data) % 3:
+        case 0:
+            run_command(["export", str(run), "--to", "csv", "--output", str(folder / "d.csv"), "--quiet"])
+        case 1:
+            run_command(["compare", str(run), str(run)])
+        case _:
+            run_command(["export", str(run), "--table", str(folder / "t.csv"), "--quiet"])
+
+
+def _ended(choices: Choices) -> dict[str, bytes]:
+    """The files of a run with its result, after some edits."""
     files = dict(_base(choices.one_of(list(_METHODS))))
     summary = json.loads(files[SUMMARY_NAME])
     insight = json.loads(files[INSIGHT_NAME])
@@ -123,8 +141,6 @@ def _report(data: bytes, folder: Path) -> None:
                 place = choices.number(len(lines))
                 lines[place] = json.dumps(edited_json(json.loads(lines[place] or b"{}"), choices)).encode()
                 files["events.jsonl"] = b"\n".join(lines)
-        if not isinstance(summary, dict):
-            break
     files[INSIGHT_NAME] = _sealed(insight)
     file = io.BytesIO()
     pq.write_table(table, file)
@@ -132,14 +148,7 @@ def _report(data: bytes, folder: Path) -> None:
     if isinstance(summary, dict) and isinstance(summary.get("files"), dict) and choices.number(8) != 7:
         summary["files"] = {name: digest(files[name]) for name in (DECISIONS_NAME, INSIGHT_NAME)}
     files[SUMMARY_NAME] = _sealed(summary)
-    run = folder / "r.run"
-    write_files(run, files)
-    run_command(["status", str(run)])
-    run_command(["report", str(run), "--output", str(folder / "report.html"), "--quiet"])
-    for form in ("csv", "json", "parquet", "names"):
-        run_command(["export", str(run), "--to", form, "--output", str(folder / f"d.{form}"), "--quiet"])
-    run_command(["compare", str(run), str(run)])
-    run_command(["export", str(run), "--table", str(folder / "t.csv"), "--quiet"])
+    return files
 
 
 def _seeds() -> Mapping[str, bytes]:

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 import fernwood
 from fernwood.sealed import digest, seal
 from torture.edits import edited_bytes, edited_json, edited_table
-from torture.target import Choices, Target
+from torture.target import Choices, Target, making
 from torture.targets.tables import looked_at
 
 __all__ = ["base_store", "edited_store", "files_of", "small_frame", "write_files"]
@@ -122,7 +122,8 @@ def _recorded(manifest: Any, files: Mapping[str, bytes]) -> None:
 def _use(data: bytes, folder: Path) -> None:
     choices = Choices(data)
     searched = choices.number(4) == 0
-    write_files(folder / "s.fern", edited_store(choices))
+    with making():
+        write_files(folder / "s.fern", edited_store(choices))
     with fernwood.open(folder / "s.fern") as store:
         if not searched:
             looked_at(store)

@@ -19,7 +19,7 @@ from fernwood.sources.arrow import first_line
 from fernwood.sources.beside import RowTable
 from fernwood.sources.cell_folders import BARCODES, FEATURES, companion, find_matrix
 from fernwood.sources.entry_text import EntryTextSource
-from fernwood.sources.names import ListedNames, Names, NumberedNames
+from fernwood.sources.names import ListedNames, Names
 from fernwood.sources.text_format import COMPRESSED
 
 if TYPE_CHECKING:
@@ -76,8 +76,10 @@ class MatrixSource(EntryTextSource):
             self._header = _read_header(feed, self.title)
         n_features, n_rows = self._header.shape if features_first else self._header.shape[::-1]
         self.n_rows = n_rows
-        self.names: Names = NumberedNames(n_features)
-        if features is not None:
+        self.names: Names
+        if features is None:
+            self.names = self.numbered(n_features)
+        else:
             self.names = _feature_names(features)
             self._check_count(len(self.names), n_features, features, "rows")
         if barcodes is not None:

@@ -99,7 +99,8 @@ def codes_checksum(codes: NDArray[np.uint8]) -> int:
 def check_schema(schema: pa.Schema) -> None:
     """Refuse, with a ValueError, records that lack a field, or have it in another type."""
     for field in COLUMN_SCHEMA:
-        if schema.get_all_field_indices(field.name) == [] or schema.field(field.name).type != field.type:
+        places = schema.get_all_field_indices(field.name)
+        if len(places) != 1 or schema.field(places[0]).type != field.type:
             raise ValueError(f"the field {field.name} is not there, or of another type")
 
 

@@ -14,6 +14,7 @@ from fernwood.errors import StoreError, shown
 from fernwood.files import nearest_path
 from fernwood.plausible import made
 from fernwood.sealed import is_intact, seal
+from fernwood.sources import is_there
 from fernwood.sources.place import Url
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ def read_manifest(directory: Path) -> Manifest:
     """Read, check and understand the manifest of a store on disk, and look whether its files are there."""
     where = shown(directory.name)
     path = directory / MANIFEST_NAME
-    if not directory.exists():
+    if not is_there(directory):
         hint = nearest_path(directory, MANIFEST_NAME) or "; check the path, or make one with `fernwood ingest`"
         raise StoreError(f"there is no store {shown(directory)}{hint}")
     if not path.is_file():
