@@ -91,6 +91,7 @@ reproduce: $(COMPILED)
 	@$(BIN)/python -m experiments all
 
 torture: $(TESTED) $(COMPILED)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[torture]'
 	@echo "==> trying to break Fernwood; figures go to torture/results/ and docs/trust.md"
 	@$(BIN)/python -m torture all
 

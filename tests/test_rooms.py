@@ -13,7 +13,7 @@ import fernwood
 
 SOURCE = Path(fernwood.__file__).parent
 
-FREE = {"version", "errors", "seeds", "budget", "shortage", "files", "sealed", "kernels"}
+FREE = {"version", "errors", "seeds", "budget", "shortage", "files", "sealed", "plain_arrays", "plausible", "kernels"}
 """What every room may import, but for `theory`; see decision 0001."""
 
 FLOW = [
@@ -39,6 +39,8 @@ ALLOWED = {
     "shortage": {"budget", "errors"},
     "files": {"errors"},
     "sealed": set(),
+    "plain_arrays": set(),
+    "plausible": set(),
     "kernels": set(),
     "work": {"errors", "version"},
     "theory": {"errors", "seeds"},

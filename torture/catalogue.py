@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from torture.part import Part
 
-NAMES: tuple[str, ...] = ("faults", "power", "kills", "memory", "crowds", "soak")
+NAMES: tuple[str, ...] = ("faults", "power", "kills", "memory", "crowds", "soak", "fuzz", "hostile")
 
 
 def part(name: str) -> Part:

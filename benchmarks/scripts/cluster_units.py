@@ -24,6 +24,7 @@ from fernwood.search.methods import select
 from fernwood.search.rolling import prepare
 from fernwood.search.snowball_settings import SnowballSettings
 from fernwood.work.engine import Engine
+from fernwood.work.packing import weight
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -46,8 +47,8 @@ class Measured(Engine):
         super().__init__()
         self.working, self.returned, self.n_items, self.largest = 0.0, 0, 0, 0
 
-    def _results(self, perform: Callable[[bytes], Any], items: Sequence[bytes]) -> Iterator[Any]:
-        self.largest = max(self.largest, sum(map(len, items)))
+    def _results(self, perform: Callable[[Any], Any], items: Sequence[Any]) -> Iterator[Any]:
+        self.largest = max(self.largest, sum(map(weight, items)))
         self.n_items += len(items)
         for item in items:
             started = time.perf_counter()

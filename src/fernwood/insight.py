@@ -8,8 +8,11 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from fernwood.plausible import made
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from typing import Self
 
 __all__ = ["Comparison", "History", "Insight", "Profile"]
 
@@ -26,6 +29,12 @@ class History:
     done: list[int] = field(default_factory=list)
     found: list[int] = field(default_factory=list)
     examined: list[int] = field(default_factory=list)
+
+    def checked(self) -> Self:
+        """The same, if its lists fit each other; else a ValueError."""
+        if not len(self.done) == len(self.found) == len(self.examined):
+            raise ValueError("a history of different lengths")
+        return self
 
 
 @dataclass(frozen=True)
@@ -73,6 +82,13 @@ class Profile:
     lines: dict[str, list[float | None]]
     missing: int
 
+    def checked(self) -> Self:
+        """The same, if its lists fit its bins; else a ValueError."""
+        bins = len(self.edges) - 1 if self.kind == "number" else len(self.categories)
+        if not self.rows or any(len(line) != len(self.rows) for line in (range(bins), *self.lines.values())):
+            raise ValueError("a profile of different lengths")
+        return self
+
 
 @dataclass(frozen=True)
 class Insight:
@@ -107,7 +123,7 @@ class Insight:
         True
         """
         return cls(
-            History(**entries["history"]),
-            Comparison(**entries["comparison"]),
-            {place[name]: Profile(**profile) for name, profile in entries["profiles"].items()},
+            made(History, entries["history"]).checked(),
+            made(Comparison, entries["comparison"]),
+            {place[name]: made(Profile, profile).checked() for name, profile in entries["profiles"].items()},
         )

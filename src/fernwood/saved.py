@@ -12,9 +12,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from fernwood.budget import available
 from fernwood.errors import StoreError, shown
 from fernwood.files import is_directory, is_file, locked, move, nearest_path, opened, read_file, remove, replaced_file
 from fernwood.insight import Insight
+from fernwood.plausible import fits, made
 from fernwood.relations import Minimal, Relations
 from fernwood.relevance.decision import Decision, Verdicts
 from fernwood.result import P_FROM, Facts, Result
@@ -33,6 +35,22 @@ _NAMES = (DECISIONS_NAME, INSIGHT_NAME)
 """What the summary has checksums of."""
 _FORMAT, _VERSION = "fernwood result", 1
 _LOOKS, _BETWEEN_LOOKS_S = 20, 0.05
+_COLUMN_BYTES = 100
+"""What a result takes for a column, at least: its name, its numbers, and the same while it is read."""
+_TYPES = {
+    "column": None,
+    "position": pa.int64(),
+    "decision": None,
+    "reason": None,
+    "draws": pa.int32(),
+    "score": pa.float64(),
+    "wins": pa.int32(),
+    "p": pa.float64(),
+    "q": pa.float64(),
+    "p_from": None,
+}
+_TRACE = {"call", "columns", "tried", "error", "accepted", "estimate", "held_out"}
+_MAYBE = ("wins", "p", "q", "p_from")
 
 
 def save_result(result: Result, directory: Path) -> None:
@@ -128,10 +146,17 @@ def _loaded(directory: Path) -> Result:
         raise StoreError(damaged)
     try:
         # What later versions added has a default.
-        facts = Facts(**{name: entries[name] for name in Facts.__dataclass_fields__ if name in entries})
+        facts = made(Facts, {name: entries[name] for name in Facts.__dataclass_fields__ if name in entries})
+        _check_facts(facts)
         with opened(table_path) as file:
+            decisions = pq.ParquetFile(file, pre_buffer=False)
+            if decisions.metadata.num_rows != facts.n_columns:
+                raise ValueError("decisions about other columns")
+            if facts.n_columns * _COLUMN_BYTES > available():
+                raise StoreError(f"the result in {where} is of {facts.n_columns:,} columns, which memory does not hold")
             # Not on Arrow's threads: one that lets go of a Python file as the interpreter ends aborts it.
-            table = pq.ParquetFile(file, pre_buffer=False).read(use_threads=False)
+            table = decisions.read(use_threads=False)
+        _check_table(table)
         insight = None if insight_path is None else json.loads(read_file(insight_path))
         return _restored(table, facts, entries, insight)
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError, pa.ArrowException) as error:
@@ -144,6 +169,28 @@ def _file_of(directory: Path, name: str, seen: str) -> Path | None:
         return None
     paths = (directory / name, directory / _aside(name))
     return next((path for path in paths if _digest_of(path) == seen), None)
+
+
+def _check_facts(facts: Facts) -> None:
+    """Refuse, with a ValueError, facts that no search writes: what is shown of them is there, and of its type."""
+    said = (facts.exploration, facts.sampling)
+    fine = all(not about or type(about.get("said")) is str for about in said)
+    fine = fine and fits(facts.elimination.get("said", []), list[str])
+    trace = facts.elimination.get("trace", {})
+    fine = fine and fits(trace, dict[str, list[float | bool | None]]) and set(trace) in (set(), _TRACE)
+    fine = fine and len({len(some) for some in trace.values()}) < 2
+    if not fine or min(facts.n_rows, facts.n_columns, facts.n_usable, facts.n_draws, facts.n_planned) < 0:
+        raise ValueError("facts that are none")
+
+
+def _check_table(table: pa.Table) -> None:
+    """Refuse, with a ValueError, decisions that lack a field, have it in another type, or with gaps."""
+    for name, kind in _TYPES.items():
+        if name not in table.column_names and name in _MAYBE:
+            continue
+        column = table.column(name)
+        if (kind is not None and column.type != kind) or column.null_count:
+            raise ValueError(f"{name} is of another type, or has gaps")
 
 
 def _digest_of(path: Path) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -13,7 +14,7 @@ from fernwood.work.engine import Engine
 
 
 class HereEngine(Engine):
-    """Items that travel as bytes, and are done in this process, in any order."""
+    """Items that travel as joblib and Dask let them, and are done in this process, in any order."""
 
     n_workers = 3
 
@@ -21,9 +22,12 @@ class HereEngine(Engine):
         super().__init__()
         self.largest_round = 0
 
-    def _results(self, perform: Callable[[bytes], Any], items: Sequence[bytes]) -> Iterator[Any]:
-        self.largest_round = max(self.largest_round, sum(map(len, items)))
-        done = {int(i): perform(items[i]) for i in np.random.default_rng(len(items)).permutation(len(items))}
+    def _results(self, perform: Callable[[Any], Any], items: Sequence[Any]) -> Iterator[Any]:
+        sent = [pickle.dumps(item, protocol=5) for item in items]
+        self.largest_round = max(self.largest_round, sum(map(len, sent)))
+        done = {
+            int(i): perform(pickle.loads(sent[i])) for i in np.random.default_rng(len(items)).permutation(len(items))
+        }
         for i in range(len(items)):
             yield done[i]
 
@@ -33,7 +37,7 @@ class ThreadsEngine(Engine):
 
     n_workers = 4
 
-    def _results(self, perform: Callable[[bytes], Any], items: Sequence[bytes]) -> Iterator[Any]:
+    def _results(self, perform: Callable[[Any], Any], items: Sequence[Any]) -> Iterator[Any]:
         with ThreadPoolExecutor(self.n_workers) as pool:
             yield from pool.map(perform, items)
 

@@ -19,7 +19,7 @@ from fernwood.datasets import make_madelon
 from fernwood.errors import ClusterError, FernwoodWarning, StoreError
 from fernwood.search.methods import select
 from fernwood.search.snowball_settings import SnowballSettings
-from fernwood.search.working import Crew, perform
+from fernwood.search.working import Crew, Item, Site, perform
 from fernwood.work import cluster as module
 from fernwood.work.choosing import engine_here
 from fernwood.work.cluster import DaskEngine, connect
@@ -195,7 +195,7 @@ def _pretend(version: str) -> None:
 
 def test_a_worker_that_came_later_with_another_fernwood() -> None:
     with pytest.raises(ClusterError, match=r"was asked by '0\.0\.1'; install the same on both"):
-        perform(b"0.0.1\n...")
+        perform(Item("0.0.1", Site("m.fern", "", "snowball", "{}", 0), "survey", None))
 
 
 def test_a_store_that_workers_do_not_see(engine: DaskEngine, tmp_path: Path) -> None:

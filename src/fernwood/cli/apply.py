@@ -56,6 +56,10 @@ def apply_command(
     clean_names: Annotated[
         bool, typer.Option("--clean-names", help="Mend bad names as `fernwood ingest --clean-names` does.")
     ] = False,
+    spreadsheet: Annotated[
+        bool,
+        typer.Option("--spreadsheet", help="CSV: an apostrophe before text that a spreadsheet would run as a formula."),
+    ] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Say what was written, and what is unlike, as JSON.")] = False,
@@ -74,7 +78,13 @@ def apply_command(
 
     if as_json and output is None:
         raise ParameterError("--json says what was written, and standard output has the table; give --output FILE")
-    out = StandardOutput() if output is None else TableFile(output, force=force)
+    out = (
+        StandardOutput(spreadsheet=spreadsheet)
+        if output is None
+        else TableFile(output, force=force, spreadsheet=spreadsheet)
+    )
+    if spreadsheet and out.form != "csv":
+        raise ParameterError("--spreadsheet is for CSV; let the name end in .csv, or leave it out")
     form = TableForm(
         {"tab": "\t", "space": " "}.get(delimiter, delimiter) or None,
         header,

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fernwood.reduced import TableFile
+    from fernwood.reduced.formulas import Formulas
     from fernwood.result import Result
 
 _FORMATS = Literal["csv", "parquet", "json", "names"]
@@ -48,6 +49,10 @@ def export_command(
         _SELECTED | None,
         typer.Option(help="Which columns; by default all, and those selected of names and of the reduced table."),
     ] = None,
+    spreadsheet: Annotated[
+        bool,
+        typer.Option("--spreadsheet", help="CSV: an apostrophe before text that a spreadsheet would run as a formula."),
+    ] = False,
     null: Annotated[bool, typer.Option("--null", help="Names: end each with a NUL, as xargs -0 reads them.")] = False,
     memory: Annotated[str, typer.Option(help="Reduced table: the most memory the process may take.")] = "",
     store: Annotated[
@@ -66,6 +71,7 @@ def export_command(
     Example: fernwood export genes.run --table reduced.parquet
     """
     from fernwood.reduced import TableFile
+    from fernwood.reduced.formulas import Formulas
     from fernwood.saved import load_result
 
     if to is None and table is None:
@@ -77,20 +83,36 @@ def export_command(
     keep_pandas_out()
     result = load_result(run)
     # What stands in the way of the table is said before the decisions are out.
-    reduced = None if table is None else TableFile(table, force=force)
+    reduced = None if table is None else TableFile(table, force=force, spreadsheet=spreadsheet)
+    if spreadsheet and to != "csv" and (reduced is None or reduced.form != "csv"):
+        raise ParameterError("--spreadsheet is for CSV; add --to csv or --table FILE.csv, or leave it out")
     facts = result.facts
     if not facts.finished and not quiet:
         sys.stderr.write(
             f"warning: the run stopped {facts.how_far}; fernwood resume {printable(str(run))} finishes it\n"
         )
     if to is not None:
-        _write_decisions(result, to, output, only, force=force, null=null)
+        formulas = Formulas(guard=spreadsheet)
+        _write_decisions(result, to, output, only, formulas, force=force, null=null)
+        _warn_of(formulas, quiet=quiet)
     if reduced is not None:
         _write_table(run, result, reduced, only or "selected", memory, store, quiet=quiet)
 
 
+def _warn_of(formulas: Formulas, *, quiet: bool) -> None:
+    if formulas.said and not quiet:
+        sys.stderr.write(f"warning: {formulas.said}\n")
+
+
 def _write_decisions(
-    result: Result, to: _FORMATS, output: Path | None, only: _SELECTED | None, *, force: bool, null: bool
+    result: Result,
+    to: _FORMATS,
+    output: Path | None,
+    only: _SELECTED | None,
+    formulas: Formulas,
+    *,
+    force: bool,
+    null: bool,
 ) -> None:
     from fernwood.files import Descriptor
     from fernwood.reduced.writing import new_file, said_of_disk
@@ -105,6 +127,8 @@ def _write_decisions(
             file = stack.enter_context(new_file(output, force=force))
         if to == "names":
             _write_names(result, only or "selected", file, b"\0" if null else b"\n")
+        elif to == "csv":
+            _write_csv(_chosen(result, only or "all"), file, formulas)
         else:
             _WRITERS[to](_chosen(result, only or "all"), file)
 
@@ -127,6 +151,7 @@ def _write_table(
         inside_budget(memory, quiet=quiet) as (room, view),
     ):
         rounded = reduced_table(opened, positions, out, memory=room, progress=view)
+    _warn_of(out.formulas, quiet=quiet)
     if quiet:
         return
     if rounded.n_columns:
@@ -174,18 +199,17 @@ def _write_names(result: Result, only: _SELECTED, file: io.RawIOBase, end: bytes
         file.write(b"".join(name.encode() + end for name in names))
 
 
-def _write_csv(parts: Iterator[pa.Table], file: io.RawIOBase) -> None:
+def _write_csv(parts: Iterator[pa.Table], file: io.RawIOBase, formulas: Formulas) -> None:
     import pyarrow as pa
-    from pyarrow import csv
+
+    from fernwood.reduced.writing import write_csv
 
     for number, part in enumerate(parts):
         for place, field in enumerate(part.schema):
             if pa.types.is_list(field.type):  # as JSON, since a name may hold any character
                 lists = [json.dumps(names) if names else "" for names in part.column(place).to_pylist()]
                 part = part.set_column(place, field.name, pa.array(lists))
-        buffer = io.BytesIO()
-        csv.write_csv(part, buffer, csv.WriteOptions(include_header=number == 0))
-        file.write(buffer.getvalue())
+        write_csv(part, file, formulas, header=number == 0)
 
 
 def _write_parquet(parts: Iterator[pa.Table], file: io.RawIOBase) -> None:
@@ -207,4 +231,4 @@ def _write_json(parts: Iterator[pa.Table], file: io.RawIOBase) -> None:
     file.write(b"[]\n" if between == "[\n" else b"\n]\n")
 
 
-_WRITERS = {"csv": _write_csv, "parquet": _write_parquet, "json": _write_json}
+_WRITERS = {"parquet": _write_parquet, "json": _write_json}

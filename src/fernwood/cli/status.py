@@ -35,9 +35,9 @@ def status_command(
         typer.echo(json.dumps(stands.to_json(), indent=1))
         return
     where = printable(str(run))
-    typer.echo(f"{where}: {_STATES[stands.state]} ({stands.method})")
+    typer.echo(f"{where}: {_STATES[stands.state]} ({printable(stands.method)})")
     if stands.stage:
-        typer.echo(f"{stands.stage}: {_how_far(stands)}, {printable(stands.detail)}")
+        typer.echo(printable(f"{stands.stage}: {_how_far(stands)}, {stands.detail}"))
     if stands.leading:
         typer.echo(f"found, among others: {', '.join(shown(name) for name in stands.leading)}")
     if stands.seconds_silent is not None:

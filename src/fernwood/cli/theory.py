@@ -361,6 +361,7 @@ def _distribution(example: str, target: str | None) -> Distribution:
 def _from_file(path: Path, target: str | None) -> Distribution:
     from pyarrow import ArrowException, csv, parquet
 
+    from fernwood.sources.arrow import first_line
     from fernwood.theory import Distribution
 
     if target is None:
@@ -369,7 +370,7 @@ def _from_file(path: Path, target: str | None) -> Distribution:
         table = parquet.read_table(path) if path.suffix == ".parquet" else csv.read_csv(path)
     except (OSError, ArrowException) as error:
         raise ParameterError(
-            f"{shown(path)} cannot be read ({error}); give a CSV or Parquet file of samples"
+            f"{shown(path)} cannot be read ({first_line(error)}); give a CSV or Parquet file of samples"
         ) from error
     return Distribution.from_frame(table, target)
 

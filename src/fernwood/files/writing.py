@@ -9,6 +9,7 @@ import stat
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
+from fernwood.errors import printable
 from fernwood.files.looking import status
 from fernwood.files.reading import close_quietly, opened, read_all
 
@@ -105,11 +106,15 @@ class FileWriter(io.RawIOBase):
 
 
 class Descriptor(io.RawIOBase):
-    """An open file of the system, such as standard output, without a buffer that would fail after the end."""
+    """An open file of the system, such as standard output, without a buffer that would fail after the end.
+
+    What goes to a terminal has its control characters escaped: names may come from a stranger's table.
+    """
 
     def __init__(self, number: int) -> None:
         super().__init__()
         self._number = number
+        self._terminal = os.isatty(number)
 
     def writable(self) -> bool:
         """Yes: it is for writing."""
@@ -117,7 +122,11 @@ class Descriptor(io.RawIOBase):
 
     def write(self, data: object) -> int:
         """Write all of `data`, any contiguous bytes."""
-        return write_all(self._number, data)
+        if not self._terminal:
+            return write_all(self._number, data)
+        text = bytes(memoryview(data).cast("B"))  # type: ignore[arg-type]
+        write_all(self._number, "\n".join(map(printable, text.decode(errors="replace").split("\n"))).encode())
+        return len(text)
 
 
 def write_all(descriptor: int, data: object) -> int:
@@ -160,8 +169,12 @@ def replaced_file(path: Path) -> Iterator[FileWriter]:
 
 
 def append_line(path: Path, line: bytes) -> None:
-    """Add a line to a file in one write, so that lines of two processes never mix."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    """Add a line to a file in one write, so that lines of two processes never mix.
+
+    A link is not followed: the directory of the file may come from anywhere, and leads nobody to write elsewhere.
+    """
+    how = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+    descriptor = os.open(path, how, 0o666)
     try:
         os.write(descriptor, line + b"\n")
     finally:

@@ -19,6 +19,7 @@ import numpy as np
 
 from fernwood.errors import StoreError, shown
 from fernwood.files import is_file, opened, replaced_file, size_of
+from fernwood.plain_arrays import check_stored, plain_header
 from fernwood.sealed import digest, is_intact, seal
 from fernwood.version import __version__
 
@@ -51,7 +52,6 @@ FORMAT, VERSION = "fernwood model", 1
 _MANIFEST = "manifest.json"
 _LONG_AGO = (1980, 1, 1, 0, 0, 0)
 """The time of every member, so that equal models make equal files."""
-_PLAIN_KINDS = "biufcUSmM"
 
 
 @dataclass
@@ -69,18 +69,10 @@ class Archive:
 
     def array(self, name: str) -> NDArray[Any]:
         """An array that `put` added; its shape must fit the bytes that there are before memory is taken for it."""
-        data = io.BytesIO(self.members[f"{name}.npy"])
-        version = np.lib.format.read_magic(data)
-        read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-        shape, fortran, dtype = read(data)
+        member = self.members[f"{name}.npy"]
+        data = io.BytesIO(member)
+        shape, fortran, dtype = plain_header(data, len(member))
         rest = data.getbuffer()[data.tell() :]
-        if (
-            dtype.kind not in _PLAIN_KINDS
-            or not dtype.itemsize  # nothing on the disk, and yet memory for every one
-            or len(rest) != math.prod(shape) * dtype.itemsize
-            or min(shape, default=0) < 0
-        ):
-            raise ValueError(f"{name} is no array of plain values")
         array = np.frombuffer(rest, dtype) if len(rest) else np.empty(math.prod(shape), dtype)
         return array.reshape(shape, order="F" if fortran else "C").copy(order="C")
 
@@ -136,12 +128,7 @@ def read_archive(path: Path) -> Archive:
 def _read(path: Path) -> Archive:
     where = shown(path.name)
     with opened(path) as file, zipfile.ZipFile(file) as parts:
-        infos = parts.infolist()
-        # Nothing is unpacked to more than the file holds, however its members lie in it.
-        if any(i.compress_type != zipfile.ZIP_STORED or i.file_size != i.compress_size for i in infos):
-            raise ValueError("a member is compressed")
-        if sum(i.file_size for i in infos) > size_of(path):
-            raise ValueError("members are larger than the file")
+        check_stored(parts, size_of(path))
         data = parts.read(_MANIFEST)
         entries = json.loads(data)
         if entries["format"] != FORMAT:
@@ -154,7 +141,7 @@ def _read(path: Path) -> Archive:
         if not is_intact(data) or version != VERSION:
             raise ValueError("the manifest is damaged")
         sums = entries["members"]
-        if sorted(i.filename for i in infos) != sorted([_MANIFEST, *sums]):
+        if sorted(parts.namelist()) != sorted([_MANIFEST, *sums]):
             raise ValueError("there are other members than the manifest names")
         members = {name: parts.read(name) for name in sums}
     if any(digest(member) != sums[name] for name, member in members.items()):

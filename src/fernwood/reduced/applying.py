@@ -142,6 +142,8 @@ def apply_run(
 
     written = names.to_pylist()
     n_rows = copy_columns(source, places, written, out, memory=memory, look=look, progress=progress)
+    if out.formulas.said:
+        notes.append(out.formulas.said)
     return Applied(written, n_rows, unlike, notes)
 
 

@@ -17,6 +17,7 @@ from pyarrow import csv
 
 from fernwood.errors import ParameterError, StoreError, shown
 from fernwood.files import Descriptor, exists, is_directory, replaced_file, scratch_directory
+from fernwood.reduced.formulas import Formulas
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
         def close(self) -> None: ...
 
 
-__all__ = ["Output", "StandardOutput", "TableFile", "new_file", "said_of_disk"]
+__all__ = ["Output", "StandardOutput", "TableFile", "new_file", "said_of_disk", "write_csv"]
 
 _FORMS = {".csv": "csv", ".parquet": "parquet", ".pq": "parquet", ".feather": "feather", ".arrow": "feather"}
 
@@ -41,10 +42,12 @@ class Output(ABC):
     ----------
     title : what to call it in a sentence
     form : "csv", "parquet" or "feather"
+    formulas : what text of a CSV file a spreadsheet would run
     """
 
     title: str
     form: str
+    formulas: Formulas
 
     @abstractmethod
     def writing(self, schema: pa.Schema) -> AbstractContextManager[_Writer]:
@@ -64,9 +67,11 @@ class TableFile(Output):
         A name that ends in .csv, .parquet or .feather.
     force
         Whether a file that is there gives way.
+    spreadsheet
+        Whether a CSV file is for people with a spreadsheet, who must not run what it holds.
     """
 
-    def __init__(self, path: Path, *, force: bool = False) -> None:
+    def __init__(self, path: Path, *, force: bool = False, spreadsheet: bool = False) -> None:
         suffix = path.suffix.lower()
         if suffix not in _FORMS:
             raise ParameterError(
@@ -74,11 +79,12 @@ class TableFile(Output):
             )
         check_new(path, force=force)
         self.path, self.title, self.form = path, shown(path), _FORMS[suffix]
+        self.formulas = Formulas(guard=spreadsheet)
 
     @contextmanager
     def writing(self, schema: pa.Schema) -> Iterator[_Writer]:
         """A writer of batches; the file takes its name when the block ends well."""
-        with replaced_file(self.path) as file, _table_writer(self.form, file, schema) as writer:
+        with replaced_file(self.path) as file, _table_writer(self, file, schema) as writer:
             yield writer
 
     @contextmanager
@@ -89,14 +95,23 @@ class TableFile(Output):
 
 
 class StandardOutput(Output):
-    """Standard output, as lines of comma-separated text."""
+    """Standard output, as lines of comma-separated text.
+
+    Parameters
+    ----------
+    spreadsheet
+        As of a file.
+    """
 
     title, form = "standard output", "csv"
+
+    def __init__(self, *, spreadsheet: bool = False) -> None:
+        self.formulas = Formulas(guard=spreadsheet)
 
     @contextmanager
     def writing(self, schema: pa.Schema) -> Iterator[_Writer]:
         """A writer of batches; they are out at once."""
-        with _table_writer(self.form, Descriptor(sys.stdout.fileno()), schema) as writer:
+        with _table_writer(self, Descriptor(sys.stdout.fileno()), schema) as writer:
             yield writer
 
     @contextmanager
@@ -107,13 +122,13 @@ class StandardOutput(Output):
 
 
 @contextmanager
-def _table_writer(form: str, file: io.RawIOBase, schema: pa.Schema) -> Iterator[_Writer]:
+def _table_writer(out: Output, file: io.RawIOBase, schema: pa.Schema) -> Iterator[_Writer]:
     """A writer of batches to an open file; what is in it when the block fails is of no use."""
     sink = pa.PythonFile(file, "w")
     writer: _Writer
-    if form == "csv":
-        writer = _CsvWriter(file, schema)
-    elif form == "parquet":
+    if out.form == "csv":
+        writer = _CsvWriter(file, schema, out.formulas)
+    elif out.form == "parquet":
         writer = pq.ParquetWriter(sink, schema, compression="zstd")
     else:
         writer = pa.ipc.new_file(sink, schema)
@@ -124,20 +139,26 @@ def _table_writer(form: str, file: io.RawIOBase, schema: pa.Schema) -> Iterator[
 class _CsvWriter:
     """Lines of text; each batch is made in memory first, so that Arrow never sees a file that fails."""
 
-    def __init__(self, file: io.RawIOBase, schema: pa.Schema) -> None:
+    def __init__(self, file: io.RawIOBase, schema: pa.Schema, formulas: Formulas) -> None:
         self._file = file
+        self._formulas = formulas
         self._write(pa.Table.from_batches([], schema), header=True)
 
     def write_batch(self, batch: pa.RecordBatch) -> None:
         self._write(pa.Table.from_batches([batch]), header=False)
 
     def _write(self, table: pa.Table, *, header: bool) -> None:
-        text = io.BytesIO()
-        csv.write_csv(table, text, csv.WriteOptions(include_header=header))
-        self._file.write(text.getbuffer())
+        write_csv(table, self._file, self._formulas, header=header)
 
     def close(self) -> None:
         pass
+
+
+def write_csv(table: pa.Table, file: io.RawIOBase, formulas: Formulas, *, header: bool) -> None:
+    """Lines of comma-separated text, made in memory first."""
+    text = io.BytesIO()
+    csv.write_csv(formulas.passed(table, headings=header), text, csv.WriteOptions(include_header=header))
+    file.write(text.getbuffer())
 
 
 def check_new(path: Path, *, force: bool) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from fernwood.budget import peak_resident, resident
 from fernwood.course import Course, Sample
 from fernwood.files import is_directory, is_file, opened
-from fernwood.run.events import EVENTS_NAME
+from fernwood.run.events import EVENTS_NAME, is_whole
 from fernwood.shortage import check_threads
 
 if TYPE_CHECKING:
@@ -79,26 +79,8 @@ def _events(path: Path, having: bytes = b"") -> Iterator[dict[str, Any]]:
                 event = json.loads(line)
             except (ValueError, RecursionError):
                 continue
-            if _is_whole(event):
+            if is_whole(event) and "time" in event and "resident" in event:
                 yield event
-
-
-def _is_whole(event: object) -> bool:
-    """Whether a line is one that `EventLog` writes: nothing seals the file, and anybody may have added to it."""
-    if not isinstance(event, dict) or not isinstance(event.get("event"), str):
-        return False
-    numbers = ["resident", *(["done", "found"] if event["event"] == "progress" else [])]
-    texts = ["time", *(["stage"] if event["event"] == "progress" else [])]
-    if any(type(event.get(name)) is not int for name in numbers):
-        return False
-    if any(type(event.get(name, 0)) is not int for name in ("peak", "memory")):
-        return False
-    if any(not isinstance(event.get(name), str) for name in texts) or not isinstance(event.get("call", ""), str):
-        return False
-    try:
-        return datetime.fromisoformat(event["time"]).tzinfo is not None
-    except ValueError:
-        return False
 
 
 class _Moment(NamedTuple):

@@ -33,7 +33,10 @@ from fernwood.files import (
     read_file,
     replaced_file,
     restored,
+    size_of,
 )
+from fernwood.plain_arrays import check_members
+from fernwood.plausible import made
 from fernwood.run.events import EVENTS_NAME, EventLog, last_events
 from fernwood.run.stopping import Stopped
 from fernwood.sealed import digest, is_intact, seal
@@ -63,10 +66,14 @@ _ALIKE = 2
 _DAMAGE = (
     ValueError,
     KeyError,
+    IndexError,
+    AttributeError,
     TypeError,
     EOFError,
     OSError,
+    OverflowError,
     RuntimeError,
+    SyntaxError,
     struct.error,
     zlib.error,
     zipfile.BadZipFile,
@@ -203,9 +210,11 @@ class RunDirectory:
             )
         try:
             entries = {"data": {}, **entries}  # the first runs did not say
-            manifest = RunManifest(**{name: entries[name] for name in RunManifest.__dataclass_fields__})
+            manifest = made(RunManifest, {name: entries[name] for name in RunManifest.__dataclass_fields__})
         except KeyError as error:
             raise StoreError(f"{MANIFEST_NAME} of {where} lacks {error}; start the run again") from error
+        except ValueError as error:
+            raise StoreError(f"{MANIFEST_NAME} of {where} was made up: {error}; start the run again") from error
         return cls(path, manifest)
 
     @classmethod
@@ -226,7 +235,15 @@ class RunDirectory:
         if not self.manifest.store:
             raise StoreError(f"the data of {shown(self.path.name)} came from memory; go on by calling fit with run_dir")
         place = as_place(self.manifest.store)
-        return place if isinstance(place, Url) else Path(os.path.normpath(self.path / place))
+        if isinstance(place, Url):
+            # A run directory may come from anywhere; it does not decide which library is let loose on an address.
+            if not place.is_plain:
+                raise StoreError(
+                    f"{shown(self.path.name)} has its store at {shown(place)}, which is no plain address of an object "
+                    "store or a server; give it with --store if you trust it"
+                )
+            return place
+        return Path(os.path.normpath(self.path / place))
 
     @contextmanager
     def working(
@@ -346,6 +363,7 @@ class RunDirectory:
     def _read(self, path: Path) -> tuple[str, dict[str, list[int]], dict[str, NDArray[np.generic]]]:
         """What is in a checkpoint: the run it belongs to, what the files of its store were like, and the state."""
         with opened(path) as file, np.load(file, allow_pickle=False) as parts:
+            check_members(parts.zip, size_of(path))
             arrays = {name: parts[name] for name in parts.files}
         belongs = arrays.pop(_SEAL).tobytes().decode()
         mark = json.loads(arrays.pop(_STORE_MARK, _as_bytes("{}")).tobytes())

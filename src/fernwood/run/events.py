@@ -15,19 +15,28 @@ from typing import TYPE_CHECKING, Any
 
 from fernwood.budget import peak_resident, resident
 from fernwood.files import append_line, is_file, opened
+from fernwood.plausible import fits
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from fernwood.run.driving import SearchProgress
 
-__all__ = ["EVENTS_NAME", "EventLog", "last_events"]
+__all__ = ["EVENTS_NAME", "EventLog", "is_whole", "last_events"]
 
 EVENTS_NAME = "events.jsonl"
 _LEAST_SECONDS = 1.0
 _MOST_NAME = 100
 """Characters of a column's name in a line, which many looks at the file read."""
 _TAIL = 65_536
+_TYPES: dict[str, Any] = {
+    **dict.fromkeys(("event", "time", "stage", "unit", "detail", "said", "why", "call", "host"), str),
+    **dict.fromkeys(("process", "resident", "peak", "memory", "done", "total", "found", "bytes"), int),
+    "seconds": float,
+    "leading": list[str],
+}
+_OF_PROGRESS = ("process", "stage", "done", "total", "unit", "found")
+_LARGEST = 2**63
 
 
 class EventLog:
@@ -106,8 +115,30 @@ def last_events(path: Path, n: int = 1) -> list[dict[str, Any]]:
             break
         try:
             event = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
-        if isinstance(event, dict) and "event" in event:
+        if is_whole(event):
             found.append(event)
     return found[::-1]
+
+
+def is_whole(event: object) -> bool:
+    """Whether a line is one that `EventLog` writes: nothing seals the file, and anybody may have added to it.
+
+    Examples
+    --------
+    >>> is_whole({"event": "ended", "resident": 5}), is_whole({"event": "ended", "resident": "5"})
+    (True, False)
+    """
+    if not isinstance(event, dict) or "event" not in event:
+        return False
+    if any(name in event and not fits(event[name], kind) for name, kind in _TYPES.items()):
+        return False
+    if any(abs(event.get(name, 0)) >= _LARGEST for name, kind in _TYPES.items() if kind is int):
+        return False
+    if event["event"] == "progress" and any(name not in event for name in _OF_PROGRESS):
+        return False
+    try:
+        return "time" not in event or datetime.fromisoformat(event["time"]).tzinfo is not None
+    except ValueError:
+        return False

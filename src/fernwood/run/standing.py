@@ -76,7 +76,8 @@ def standing(path: Path) -> Standing:
     kept = [event for event in events if event["event"] == "checkpoint"][-1:]
     how_far: dict[str, Any] = {}
     if signs:
-        how_far = {name: signs[-1].get(name) for name in ("stage", "done", "total", "unit", "detail")}
+        how_far = {name: signs[-1].get(name) for name in ("stage", "done", "total", "unit")}
+        how_far["detail"] = signs[-1].get("detail", "")
         how_far["leading"] = tuple(signs[-1].get("leading", ()))
     began = last_started(path / EVENTS_NAME)
     return Standing(
@@ -85,7 +86,7 @@ def standing(path: Path) -> Standing:
         **how_far,
         seconds_left=_seconds_left(signs) if works else None,
         seconds_silent=_since(last.get("time")),
-        seconds_since_checkpoint=_since(kept[0]["time"]) if kept else None,
+        seconds_since_checkpoint=_since(kept[0].get("time")) if kept else None,
         checkpoint_seconds=kept[0].get("seconds", 0.0) if kept else 0.0,
         checkpoint_bytes=kept[0].get("bytes", 0) if kept else 0,
         resident=last.get("resident", 0),

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fernwood.budget import resident
-from fernwood.errors import ParameterError, shown
+from fernwood.errors import ParameterError, StoreError, shown
 from fernwood.run.course import Watch
 from fernwood.search import eliminating, filter as filter_, iterating, rolling, scanning, selecting
 from fernwood.search.boruta import BorutaSettings
@@ -87,7 +87,14 @@ def settings_of(method: str, entries: dict[str, Any]) -> Settings:
     >>> settings_of("snowball", {"fdr": 0.2}).method
     'snowball'
     """
-    return settings_type(method).from_json(entries)
+    try:
+        return settings_type(method).from_json(entries)
+    except (TypeError, ValueError, KeyError, AttributeError, OverflowError) as error:
+        if isinstance(error, ParameterError):
+            raise
+        raise StoreError(
+            f"the run has parameters that are none of {shown(method)}; use the Fernwood that made it, or start again"
+        ) from error
 
 
 def select(

@@ -7,9 +7,9 @@ store itself, makes ready what the search works with, and keeps that for the ite
 from __future__ import annotations
 
 import json
-import pickle
 import threading
 from collections import OrderedDict
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from fernwood.errors import ClusterError, StoreError, shown
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from fernwood.store.base import Store
     from fernwood.work.engine import Engine
 
-__all__ = ["Bench", "Crew", "Site", "perform"]
+__all__ = ["Bench", "Crew", "Item", "Site", "perform"]
 
 _BENCHES = 2
 """Searches that a worker keeps ready."""
@@ -46,6 +46,23 @@ class Site(NamedTuple):
     method: str
     settings: str
     seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One thing that a worker is asked, as joblib or Dask carries it: nothing of it is ever on a disk.
+
+    Attributes
+    ----------
+    version : of the Fernwood that asks
+    site : the search that it belongs to
+    what, told : what is to be done, and with what
+    """
+
+    version: str
+    site: Site
+    what: str
+    told: Any
 
 
 class Bench(Protocol):
@@ -82,9 +99,7 @@ class Crew:
 
     def ask(self, what: str, told: Iterable[Any]) -> Iterator[Any]:
         """Have `what` done for everything that is told; the results in that order."""
-        head = f"{__version__}\n".encode()
-        items = [head + pickle.dumps((self._site, what, one), protocol=5) for one in told]
-        return self.engine.run(perform, items)
+        return self.engine.run(perform, [Item(__version__, self._site, what, one) for one in told])
 
     def dismiss(self) -> None:
         """Let go of what this process itself made ready, for items that workers failed at."""
@@ -93,16 +108,13 @@ class Crew:
             _asked_for_here.discard(self._site)
 
 
-def perform(item: bytes) -> Any:
+def perform(item: Item) -> Any:
     """Do one item, in the process of a worker."""
-    version, _, body = item.partition(b"\n")
-    if version.decode() != __version__:
+    if item.version != __version__:
         raise ClusterError(
-            f"a worker has Fernwood {__version__} and was asked by {shown(version.decode())}; install the same on both"
+            f"a worker has Fernwood {__version__} and was asked by {shown(item.version)}; install the same on both"
         )
-    # Items come from the process that the worker serves, through a scheduler that its user chose; never from a file.
-    site, what, told = pickle.loads(body)  # noqa: S301
-    return _ready(site).perform(what, told)
+    return _ready(item.site).perform(item.what, item.told)
 
 
 _lock = threading.Lock()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from fernwood.errors import BudgetError, shown
+from fernwood.errors import BudgetError, SourceError, shown
 from fernwood.files import size_of
 from fernwood.kernels.entries import LONG_FIELDS
 from fernwood.kernels.ready import load_compiled
@@ -17,6 +17,7 @@ from fernwood.kernels.text import FULL, HUNGRY, copy_cells
 from fernwood.sources.base import Progress, Reader, Source, Workspace
 from fernwood.sources.entries import ColumnEntries, Entries, places_of
 from fernwood.sources.feed import TextFeed
+from fernwood.sources.names import NumberedNames
 from fernwood.sources.sparse_columns import FoundColumns, SparseReader
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ __all__ = ["EntryTextSource", "long_numbers"]
 
 _FEED_BYTES = 3 * 2**20
 """A piece of text, and numbers pointed out in it."""
+_ALWAYS_COLUMNS, _COLUMNS_A_BYTE = 2**20, 4
 
 
 class EntryTextSource(Source):
@@ -40,6 +42,19 @@ class EntryTextSource(Source):
         self.n_rows = 0
         self._path = path
         load_compiled("text", "entries", "sparse", "checksums")
+
+    def numbered(self, n_columns: int) -> NumberedNames:
+        """Names of so many columns; far more than a file of this size could have entries of are refused.
+
+        A line says how many columns there are, and every one of them takes memory, and room in the store.
+        """
+        most = max(_ALWAYS_COLUMNS, _COLUMNS_A_BYTE * self.n_bytes)
+        if n_columns > most:
+            raise SourceError(
+                f"{self.title} says that it has {n_columns:,} columns, and is too small a file to have entries of most "
+                f"of them (up to {most:,} are taken); write it with the columns that are in use"
+            )
+        return NumberedNames(n_columns)
 
     @contextmanager
     def feeding(self) -> Iterator[TextFeed]:

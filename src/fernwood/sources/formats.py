@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING
 
-from fernwood.errors import SourceError, shown
+from fernwood.errors import SourceError, printable, shown
 from fernwood.files import is_directory, is_file
 from fernwood.sources.table_form import TEXT_OPTIONS
 from fernwood.sources.text_format import COMPRESSED, is_text_name
@@ -209,7 +209,7 @@ def _theirs() -> Iterator[Format]:
             found = entry.load()
         except Exception as error:
             raise SourceError(
-                f"the source {shown(entry.name)} of another package cannot be loaded ({error}); "
+                f"the source {shown(entry.name)} of another package cannot be loaded ({printable(str(error))}); "
                 "update or remove that package"
             ) from error
         if not isinstance(found, Format):

@@ -16,10 +16,11 @@ import pyarrow as pa
 from fernwood.errors import SourceError, shown
 from fernwood.files import opened
 from fernwood.kernels.entries import OUTSIDE, parse_triplets
+from fernwood.sources.arrow import first_line
 from fernwood.sources.beside import RowTable
 from fernwood.sources.cell_folders import BARCODES, FEATURES, companion, find_matrix
 from fernwood.sources.entry_text import EntryTextSource
-from fernwood.sources.names import ListedNames, Names, NumberedNames
+from fernwood.sources.names import ListedNames, Names
 from fernwood.sources.text_format import COMPRESSED
 
 if TYPE_CHECKING:
@@ -76,8 +77,10 @@ class MatrixSource(EntryTextSource):
             self._header = _read_header(feed, self.title)
         n_features, n_rows = self._header.shape if features_first else self._header.shape[::-1]
         self.n_rows = n_rows
-        self.names: Names = NumberedNames(n_features)
-        if features is not None:
+        self.names: Names
+        if features is None:
+            self.names = self.numbered(n_features)
+        else:
             self.names = _feature_names(features)
             self._check_count(len(self.names), n_features, features, "rows")
         if barcodes is not None:
@@ -170,7 +173,9 @@ def _lines(path: Path) -> list[str]:
         try:
             text = stream.read().decode("utf-8-sig")
         except (UnicodeDecodeError, OSError) as error:
-            raise SourceError(f"{shown(path.name)} cannot be read as text ({error}); copy it again") from error
+            raise SourceError(
+                f"{shown(path.name)} cannot be read as text ({first_line(error)}); copy it again"
+            ) from error
     return [line.rstrip("\r") for line in text.split("\n") if line.strip()]
 
 

@@ -45,6 +45,8 @@ if TYPE_CHECKING:
             """Close the file."""
 
 
+_TROUBLES = (pa.ArrowException, OSError, UnicodeDecodeError)
+"""What reading a damaged file raises."""
 _WORDS = re.compile(r"[0-9]+|[^0-9]+")
 
 __all__ = ["ColumnarSource", "open_ipc", "open_parquet", "open_parquet_folder"]
@@ -59,11 +61,11 @@ class _ParquetPart:
             ]
             # Words stay in dictionaries: each one in memory once, not once a row.
             self._file = pq.ParquetFile(path, memory_map=False, pre_buffer=False, read_dictionary=words)
-        except (pa.ArrowException, OSError) as error:
+            self.names = self._file.schema_arrow.names
+        except _TROUBLES as error:
             raise _damaged(path, "Parquet", error) from error
         self._path = path
         self._words = set(words)
-        self.names = self._file.schema_arrow.names
         self.n_rows = self._file.metadata.num_rows
 
     def text_bytes(self, positions: list[int]) -> int:
@@ -79,7 +81,8 @@ class _ParquetPart:
         names = [self.names[i] for i in positions]
         try:
             table = self._file.read(columns=names, use_threads=False)
-        except (pa.ArrowInvalid, OSError) as error:
+            table.validate(full=True)
+        except _TROUBLES as error:
             raise _damaged(self._path, "Parquet", error) from error
         if table.column_names == names:
             return table
@@ -108,7 +111,7 @@ class _IpcPart:
                 self._n_batches = reader.num_record_batches
                 # Reading no column still reads how long each batch is.
                 self.n_rows = sum(self._reader([]).get_batch(i).num_rows for i in range(self._n_batches))
-        except (pa.ArrowInvalid, OSError) as error:
+        except _TROUBLES as error:
             raise _damaged(path, "Arrow IPC or Feather", error) from error
 
     def text_bytes(self, positions: list[int]) -> int:
@@ -124,7 +127,8 @@ class _IpcPart:
         try:
             with self._reader(positions) as reader:
                 table = pa.Table.from_batches([reader.get_batch(i) for i in range(self._n_batches)], reader.schema)
-        except (pa.ArrowInvalid, OSError) as error:
+            table.validate(full=True)  # Arrow takes a file at its word, and would follow offsets out of it
+        except _TROUBLES as error:
             raise _damaged(self._path, "Arrow IPC or Feather", error) from error
         place = {i: n for n, i in enumerate(sorted(positions))}
         return table.select([place[i] for i in positions])

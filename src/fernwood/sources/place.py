@@ -14,6 +14,8 @@ __all__ = ["Place", "Url", "as_place"]
 
 _URL = re.compile(r"(?:[a-z][a-z0-9+.-]*::)*([a-z][a-z0-9+.-]*)://", re.IGNORECASE)
 
+_PLAIN = {"http", "https", "s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "adl", "oci", "oss", "hdfs", "memory"}
+
 
 class Url:
     """An address such as ``s3://bucket/genes.fern``; as text it is without what may be secret.
@@ -40,6 +42,11 @@ class Url:
             raise ValueError("no URL")
         self.full = full
         self.protocol = match[1].lower()
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it says but where something is: of a well-known kind of place, and no chain of libraries."""
+        return "::" not in self.full and self.protocol in _PLAIN
 
     @property
     def name(self) -> str:

@@ -16,7 +16,6 @@ from fernwood.kernels.entries import BROKEN, LARGEST_INDEX, LONG_FIELDS, OUTSIDE
 from fernwood.kernels.text import FULL, HUNGRY
 from fernwood.sources.beside import RowTable
 from fernwood.sources.entry_text import EntryTextSource, long_numbers
-from fernwood.sources.names import NumberedNames
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -45,7 +44,7 @@ class SvmlightSource(EntryTextSource):
         labels, smallest, largest = self._scan()
         self.n_rows = len(labels)
         self._base = min(smallest, 1)
-        self.names = NumberedNames(max(largest - self._base + 1, 0))
+        self.names = self.numbered(max(largest - self._base + 1, 0))
         columns = {"label": pa.array(labels[:, 0])}
         if not np.isnan(labels[:, 1]).all():
             columns["qid"] = pa.array(labels[:, 1], mask=np.isnan(labels[:, 1]))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from fernwood.errors import SourceError, shown
 from fernwood.sources.base import Band, Kind, SparseBand
@@ -27,6 +28,8 @@ __all__ = [
     "ManyCategories",
     "QuantisedBand",
     "Scale",
+    "check_records",
+    "check_schema",
     "code_band",
     "codes_checksum",
     "kinds_of",
@@ -40,6 +43,9 @@ MAX_CATEGORIES = 254
 
 ManyCategories = Literal["error", "drop", "frequency"]
 """What to do with a text column of more categories: refuse it, leave it out, or order its categories by frequency."""
+
+_LISTS = ("steps", "labels")
+_LONGEST_LIST, _WORD_BITS = 256, 64
 
 KIND_NAMES = ("number", "boolean", "date", "category")
 
@@ -88,6 +94,29 @@ class Scale(NamedTuple):
 def codes_checksum(codes: NDArray[np.uint8]) -> int:
     """The checksum of one column's codes; it is also the column's address for random numbers."""
     return int.from_bytes(hashlib.blake2b(codes.data, digest_size=8).digest(), "little")
+
+
+def check_schema(schema: pa.Schema) -> None:
+    """Refuse, with a ValueError, records that lack a field, or have it in another type."""
+    for field in COLUMN_SCHEMA:
+        places = schema.get_all_field_indices(field.name)
+        if len(places) != 1 or schema.field(places[0]).type != field.type:
+            raise ValueError(f"the field {field.name} is not there, or of another type")
+
+
+def check_records(records: pa.Table) -> None:
+    """Refuse, with a ValueError, values of records that `QuantisedBand.recorded` never writes."""
+    for name, column in zip(records.column_names, records.columns, strict=True):
+        if column.null_count and name != "labels":
+            raise ValueError(f"the field {name} is missing of a column")
+        if name in _LISTS:
+            longest = pc.max(pc.list_value_length(column)).as_py() or 0
+            if longest > _LONGEST_LIST or any(chunk.flatten().null_count for chunk in column.chunks):
+                raise ValueError(f"the field {name} is too long, or has gaps")
+        if name == "kind" and not pc.all(pc.is_in(column, pa.array(KIND_NAMES))).as_py():
+            raise ValueError("a column is of no kind")
+        if name == "shift" and (pc.max(column).as_py() or 0) >= _WORD_BITS:
+            raise ValueError("a grid is none")
 
 
 def kinds_of(names: pa.ChunkedArray) -> NDArray[np.uint8]:

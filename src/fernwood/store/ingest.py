@@ -168,7 +168,6 @@ def ingest(
     )
     path = None if out is None else _on_disk(out)
     if path is not None:
-        path = path.resolve() if is_link(path) else path
         _check_output(path, force)
     table = open_source(source, form)
     if len(table.names) == 0:
@@ -411,7 +410,10 @@ def _on_disk(out: str | os.PathLike[str]) -> Path:
         raise StoreError(
             f"a store is made on disk, and {shown(place)} is a URL; make it here, and copy the directory there"
         )
-    return place
+    try:
+        return place.resolve() if is_link(place) else place
+    except (OSError, ValueError) as error:
+        raise StoreError(f"{shown(place)} is no name that a store can have; choose a shorter, plainer one") from error
 
 
 def _check_output(path: Path, force: bool) -> None:

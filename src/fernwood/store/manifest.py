@@ -11,8 +11,10 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from fernwood.errors import StoreError, shown
-from fernwood.files import exists, is_file, nearest_path, opened, read_file, restored, size_of
+from fernwood.files import is_file, nearest_path, opened, read_file, restored, size_of
+from fernwood.plausible import made
 from fernwood.sealed import is_intact, seal
+from fernwood.sources import is_there
 from fernwood.sources.place import Url
 
 if TYPE_CHECKING:
@@ -106,7 +108,7 @@ def read_manifest(directory: Path) -> Manifest:
     """Read, check and understand the manifest of a store on disk, and look whether its files are there."""
     where = shown(directory.name)
     path = directory / MANIFEST_NAME
-    if not exists(directory) and not restored(directory):
+    if not is_there(directory) and not restored(directory):
         hint = nearest_path(directory, MANIFEST_NAME) or "; check the path, or make one with `fernwood ingest`"
         raise StoreError(f"there is no store {shown(directory)}{hint}")
     if not is_file(path):
@@ -145,29 +147,23 @@ def understood(data: bytes | None, where: str) -> Manifest:
         raise StoreError(damaged)
     known = {k: v for k, v in entries.items() if k not in {"format", "version", "checksum"}}
     try:
-        known["codes"] = [FileRecord(**record) for record in known["codes"]]
-        known["columns"] = FileRecord(**known["columns"])
-        known["rows"] = FileRecord(**known["rows"]) if known["rows"] else None
-        manifest = Manifest(**known)
-    except (KeyError, TypeError) as error:
+        known["codes"] = [made(FileRecord, record) for record in known["codes"]]
+        known["columns"] = made(FileRecord, known["columns"])
+        known["rows"] = made(FileRecord, known["rows"]) if known["rows"] else None
+        manifest = made(Manifest, known)
+    except (KeyError, TypeError, ValueError) as error:
         raise StoreError(damaged) from error
     if not _fits_together(manifest):
         raise StoreError(damaged)
     for record in manifest.files:
-        if "/" in record.name or "\\" in record.name or record.name.startswith("."):
+        if not record.name or set(record.name) & set("/\\\0") or record.name.startswith("."):
             raise StoreError(f"the manifest of {where} names a file outside of it: {shown(record.name)}")
     return manifest
 
 
 def _fits_together(manifest: Manifest) -> bool:
     """Whether the numbers of a manifest agree: a checksum shows accidents, not lies."""
-    shape = (manifest.n_rows, manifest.n_columns, manifest.shard_columns)
-    if any(type(n) is not int or n < 1 for n in shape):
-        return False
-    if any(type(f.name) is not str or type(f.size) is not int or type(f.checksum) is not str for f in manifest.files):
-        return False
-    texts = (manifest.source, manifest.fingerprint, manifest.written_by, *manifest.notes)
-    if any(type(text) is not str for text in texts) or type(manifest.roles) is not dict:
+    if min(manifest.n_rows, manifest.n_columns, manifest.shard_columns) < 1:
         return False
     left = manifest.n_columns
     for record in manifest.codes:

@@ -67,6 +67,22 @@ class Roles:
             self.groups[rows] if self.groups is not None else None,
         )
 
+    def check(self, n_rows: int) -> None:
+        """Refuse, with a ValueError, what `make_target` and its like never make: compiled code counts on them."""
+        if self.target is not None:
+            _check_target(self.target)
+        for values, dtype in (
+            (None if self.target is None else self.target.values, None),
+            (self.weights, np.float64),
+            (self.groups, np.int32),
+        ):
+            if values is not None and (values.shape != (n_rows,) or values.dtype != (dtype or values.dtype)):
+                raise ValueError("a role of other rows, or of another type")
+        if self.weights is not None and not (np.isfinite(self.weights).all() and (self.weights >= 0).all()):
+            raise ValueError("weights that are none")
+        if self.groups is not None and len(self.groups) and not 0 <= self.groups.min() <= self.groups.max() < n_rows:
+            raise ValueError("groups that are none")
+
     def row_bytes(self) -> Iterator[bytes]:
         """What the rows say, for fingerprints: the name and the values of every role."""
         table = self.to_table()
@@ -110,6 +126,19 @@ class Roles:
             about = entry["target"]
             target = Target(about["name"], about["task"], column("target"), tuple(about["classes"]))
         return cls(target, column("weight"), column("group"))
+
+
+def _check_target(target: Target) -> None:
+    values, classes = target.values, target.classes
+    if type(target.name) is not str or not all(type(one) in (str, bool, int, float) for one in classes):
+        raise ValueError("a target without a name, or with classes that are none")
+    if target.task == "regression":
+        whole = values.dtype == np.float64 and np.isfinite(values).all()
+    else:
+        whole = target.task == "classification" and values.dtype == np.int32 and len(set(classes)) == len(classes)
+        whole = whole and bool(((values >= 0) & (values < len(classes))).all())
+    if not whole:
+        raise ValueError("a target that is none")
 
 
 def make_target(band: Band, name: str, task: Task | None) -> Target:

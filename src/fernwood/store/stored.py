@@ -13,11 +13,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from fernwood.errors import StoreError, shown
+from fernwood.errors import StoreError, printable, shown
 from fernwood.files import Streamed
 from fernwood.sealed import digest
 from fernwood.sources.names import Names
 from fernwood.store.base import Store
+from fernwood.store.columns import check_records, check_schema
 from fernwood.store.manifest import HEADER_BYTES
 from fernwood.store.plan import plan_reads
 from fernwood.store.roles import Roles
@@ -76,7 +77,12 @@ class FileStore(Store):
         if record is None:
             return Roles()
         table = self._guarded(lambda: self._open_parquet(record).read(use_threads=False))
-        return Roles.restore(table, self.manifest.roles)
+        try:
+            roles = Roles.restore(table, self.manifest.roles)
+            roles.check(self.n_rows)
+        except (KeyError, TypeError, ValueError, AttributeError, pa.ArrowException) as error:
+            raise StoreError(f"the rows of {self.title} do not fit its manifest; make the store again") from error
+        return roles
 
     def read(self, ids: ArrayLike, out: NDArray[np.uint8] | None = None) -> NDArray[np.uint8]:
         """The codes of some columns, by positioned reads."""
@@ -148,6 +154,7 @@ class FileStore(Store):
         parquet = self._guarded(lambda: self._open_parquet(self.manifest.columns))
         if parquet.metadata.num_rows != self.n_columns:
             raise StoreError(f"the records of {self.title} do not fit its manifest; make the store again")
+        self._guarded(lambda: check_schema(parquet.schema_arrow))
         return parquet
 
     @cached_property
@@ -155,12 +162,16 @@ class FileStore(Store):
         """The first column of every row group of the records, and the end."""
         meta = self._parquet.metadata
         counts = [meta.row_group(i).num_rows for i in range(meta.num_row_groups)]
+        if min(counts, default=0) < 0 or sum(counts) != self.n_columns:
+            raise StoreError(f"the records of {self.title} do not fit its manifest; make the store again")
         return np.concatenate(([0], np.cumsum(counts, dtype=np.int64)))
 
     def _read_groups(self, groups: list[int], fields: list[str] | None) -> pa.Table:
         # The lock: a Parquet file object is not safe from several threads.
         with self._records_lock:
-            return self._guarded(lambda: self._parquet.read_row_groups(groups, columns=fields, use_threads=False))
+            table = self._guarded(lambda: self._parquet.read_row_groups(groups, columns=fields, use_threads=False))
+            self._guarded(lambda: check_records(table))
+            return table
 
     def _field(self, name: str) -> Iterator[pa.ChunkedArray]:
         n_groups = len(self._group_rows) - 1
@@ -186,10 +197,10 @@ class FileStore(Store):
     def _guarded(self, read: Callable[[], Any]) -> Any:
         try:
             return read()
-        except (pa.ArrowInvalid, OSError) as error:
+        except (pa.ArrowException, OSError, ValueError) as error:
             if isinstance(error, StoreError):
                 raise
-            reason = (str(error).splitlines() or ["no reason given"])[0]
+            reason = printable((str(error).splitlines() or ["no reason given"])[0])[:200]
             raise StoreError(f"the records of {self.title} are damaged ({reason}); make the store again") from error
 
     def verify(self) -> None:

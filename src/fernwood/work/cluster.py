@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 from fernwood.errors import ClusterError, shown
 from fernwood.version import __version__
 from fernwood.work.engine import Engine
+from fernwood.work.packing import weight
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -151,7 +152,7 @@ class DaskEngine(Engine):
     def _address(self) -> str:
         return str(self._client.scheduler_info(n_workers=0)["address"])
 
-    def _results(self, perform: Callable[[bytes], Any], items: Sequence[bytes]) -> Iterator[Any]:
+    def _results(self, perform: Callable[[Any], Any], items: Sequence[Any]) -> Iterator[Any]:
         # A client that is in two rounds at once, or was before a resume, must not take one item for another.
         name = f"fernwood-{secrets.token_hex(6)}"
         keys = [f"{name}-{i}" for i in range(len(items))]
@@ -164,7 +165,7 @@ class DaskEngine(Engine):
         finally:
             self._client.cancel(futures, force=True)
 
-    def _gathered(self, perform: Callable[[bytes], Any], items: Sequence[bytes], futures: list[Future]) -> list[Any]:
+    def _gathered(self, perform: Callable[[Any], Any], items: Sequence[Any], futures: list[Future]) -> list[Any]:
         """Results of some items: the first that comes of each."""
         first = self._first_done(perform, items, futures)
         fetched = iter(self._fetched([future for future in first if future is not None and _finished(future)]))
@@ -182,7 +183,7 @@ class DaskEngine(Engine):
             raise self._gone(error) from error
 
     def _first_done(
-        self, perform: Callable[[bytes], Any], items: Sequence[bytes], futures: list[Future]
+        self, perform: Callable[[Any], Any], items: Sequence[Any], futures: list[Future]
     ) -> list[Future | None]:
         """Of every item the future that is over first, a finished one before a failed one; None where none is."""
         started = with_workers = time.monotonic()
@@ -225,16 +226,16 @@ class DaskEngine(Engine):
         quick = [worker for worker in self._threads() if worker not in self._slow] if self._slow else []
         return {"workers": quick, "allow_other_workers": True} if quick else {}
 
-    def _elsewhere(self, perform: Callable[[bytes], Any], item: bytes, slow: Future) -> Future:
+    def _elsewhere(self, perform: Callable[[Any], Any], item: Any, slow: Future) -> Future:
         """The item once more, with workers that are not at it."""
         self.n_again += 1
-        self.bytes_sent += len(item)
+        self.bytes_sent += weight(item)
         for worker, keys in self._client.processing().items():
             if slow.key in keys:
                 self._slow[worker] = time.monotonic()
         return self._client.submit(perform, item, pure=False, key=f"{slow.key}-again", **self._preferring())
 
-    def _failed(self, perform: Callable[[bytes], Any], item: bytes, future: Future | None) -> Any:
+    def _failed(self, perform: Callable[[Any], Any], item: Any, future: Future | None) -> Any:
         """What is to be done of an item that no worker finished."""
         from distributed import KilledWorker
 

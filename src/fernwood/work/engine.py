@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
 from fernwood.errors import FernwoodWarning
+from fernwood.work.packing import weight
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -20,7 +21,7 @@ class Engine(ABC):
     Attributes
     ----------
     n_workers : items that are done side by side
-    bytes_sent : what was sent to workers in all
+    bytes_sent : numbers and text that were sent to workers in all, without what wraps them
     n_rounds : lists of items that were run
     n_again : items that were given away once more, or done here, because a worker died, was slow or short of memory
     """
@@ -30,20 +31,20 @@ class Engine(ABC):
     def __init__(self) -> None:
         self.bytes_sent = self.n_rounds = self.n_again = 0
 
-    def run(self, perform: Callable[[bytes], Any], items: Sequence[bytes]) -> Iterator[Any]:
+    def run(self, perform: Callable[[Any], Any], items: Sequence[Any]) -> Iterator[Any]:
         """What `perform` returns for every item, in their order, whoever did them."""
         self.n_rounds += 1
-        self.bytes_sent += sum(map(len, items))
+        self.bytes_sent += sum(map(weight, items))
         yield from self._results(perform, items)
 
     @abstractmethod
-    def _results(self, perform: Callable[[bytes], Any], items: Sequence[bytes]) -> Iterator[Any]:
+    def _results(self, perform: Callable[[Any], Any], items: Sequence[Any]) -> Iterator[Any]:
         """The results in order."""
 
     def close(self) -> None:  # noqa: B027  (workers that were there before stay)
         """Let go of the workers."""
 
-    def _done_here(self, perform: Callable[[bytes], Any], item: bytes, why: str) -> Any:
+    def _done_here(self, perform: Callable[[Any], Any], item: Any, why: str) -> Any:
         """An item that workers fail at, done in this process."""
         self.n_again += 1
         warnings.warn(f"{why}; this part of the work is done here instead", FernwoodWarning, stacklevel=2)

@@ -1,7 +1,8 @@
-"""Whole numbers that travel to workers, in few bytes: most of what an item says is positions of columns."""
+"""What travels to workers, in few bytes: most of what an item says is positions of columns."""
 
 from __future__ import annotations
 
+from dataclasses import fields, is_dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -10,7 +11,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["ITEMS_A_WORKER", "PackedNumbers", "pack", "shares"]
+__all__ = ["ITEMS_A_WORKER", "PackedNumbers", "pack", "shares", "weight"]
 
 ITEMS_A_WORKER = 2
 """Items of a round for every worker: one that is done early takes over from one that is late."""
@@ -63,6 +64,27 @@ def pack(numbers: NDArray[np.integer[Any]]) -> PackedNumbers:
     least, most = int(steps.min()), int(steps.max())
     dtype = np.result_type(np.min_scalar_type(least), np.min_scalar_type(most))
     return PackedNumbers(len(numbers), first, steps.astype(dtype).tobytes(), dtype.str)
+
+
+def weight(item: Any) -> int:
+    """Bytes of the numbers and the text in something that is sent, without what wraps them.
+
+    Examples
+    --------
+    >>> weight((b"abc", [np.zeros(2), None], {"a": 5}))
+    36
+    """
+    if isinstance(item, np.ndarray):
+        return item.nbytes
+    if isinstance(item, bytes | str):
+        return len(item)
+    if isinstance(item, dict):
+        return sum(weight(key) + weight(value) for key, value in item.items())
+    if isinstance(item, tuple | list):
+        return sum(map(weight, item))
+    if is_dataclass(item):
+        return sum(weight(getattr(item, field.name)) for field in fields(item))
+    return 8
 
 
 def shares(numbers: range, n_workers: int) -> list[range]:

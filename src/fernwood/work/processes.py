@@ -31,7 +31,7 @@ class JoblibEngine(Engine):
         super().__init__()
         self.n_workers = n_jobs
 
-    def _results(self, perform: Callable[[bytes], Any], items: Sequence[bytes]) -> Iterator[Any]:
+    def _results(self, perform: Callable[[Any], Any], items: Sequence[Any]) -> Iterator[Any]:
         done: dict[int, Any] = {}
         for _ in range(_TRIES):
             left = [number for number in range(len(items)) if number not in done]
@@ -49,15 +49,18 @@ class JoblibEngine(Engine):
                 yield result
 
     def _unordered(
-        self, perform: Callable[[bytes], Any], items: Sequence[bytes], chosen: list[int]
+        self, perform: Callable[[Any], Any], items: Sequence[Any], chosen: list[int]
     ) -> Iterator[tuple[int, Any]]:
         from joblib import Parallel, delayed
 
-        parallel = Parallel(self.n_workers, return_as="generator_unordered", pre_dispatch="all", batch_size=1)
+        # What is sent is small: it travels whole, and not as a file that processes map.
+        parallel = Parallel(
+            self.n_workers, return_as="generator_unordered", pre_dispatch="all", batch_size=1, max_nbytes=None
+        )
         yield from parallel(delayed(_numbered)(perform, number, items[number]) for number in chosen)
 
 
-def _numbered(perform: Callable[[bytes], Any], number: int, item: bytes) -> tuple[int, Any]:
+def _numbered(perform: Callable[[Any], Any], number: int, item: Any) -> tuple[int, Any]:
     try:
         return number, perform(item)
     except MemoryError as error:  # of this process alone: it says nothing of the others

@@ -1,0 +1,68 @@
+"""Arrays in files that a stranger may have made: what they say of themselves is held against the bytes that there are.
+
+A zip whose members are not compressed cannot hold more than its file, and an array whose shape fits its bytes takes no
+more memory than they do; anything else is refused before memory is taken for it.
+"""
+
+from __future__ import annotations
+
+import math
+import zipfile
+from typing import IO, Any
+
+import numpy as np
+
+__all__ = ["check_members", "check_stored", "plain_header"]
+
+_PLAIN_KINDS = "biufcUSmM"
+
+
+def plain_header(file: IO[bytes], n_bytes: int) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Shape, order and type of an array in the `.npy` format, whose header and numbers take just `n_bytes`.
+
+    The file is left where the numbers begin; a header that lies is a ValueError.
+
+    Examples
+    --------
+    >>> import io
+    >>> file = io.BytesIO()
+    >>> np.save(file, np.zeros((2, 3), "f4"))
+    >>> n_bytes = file.tell()
+    >>> _ = file.seek(0)
+    >>> plain_header(file, n_bytes)
+    ((2, 3), False, dtype('float32'))
+    """
+    begin = file.tell()
+    version = np.lib.format.read_magic(file)
+    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    shape, by_columns, dtype = read(file)
+    left = n_bytes - (file.tell() - begin)
+    if (
+        dtype.kind not in _PLAIN_KINDS
+        or not dtype.itemsize  # nothing on the disk, and yet memory for every one
+        or min(shape, default=0) < 0
+        or left != math.prod(shape) * dtype.itemsize
+    ):
+        told = f"{dtype} of shape {shape}"[:40]
+        raise ValueError(f"{told} is no array of plain values")
+    return shape, by_columns, dtype
+
+
+def check_stored(parts: zipfile.ZipFile, n_bytes: int) -> None:
+    """Refuse, with a ValueError, a zip of so many bytes whose members are compressed, or larger than that together.
+
+    Nothing is unpacked to more than the file holds, however its members lie in it.
+    """
+    infos = parts.infolist()
+    if any(i.compress_type != zipfile.ZIP_STORED or i.file_size != i.compress_size for i in infos):
+        raise ValueError("a member is compressed")
+    if sum(i.file_size for i in infos) > n_bytes:
+        raise ValueError("members are larger than the file")
+
+
+def check_members(parts: zipfile.ZipFile, n_bytes: int) -> None:
+    """The same, and refuse one with a member that is no plain array."""
+    check_stored(parts, n_bytes)
+    for info in parts.infolist():
+        with parts.open(info) as member:
+            plain_header(member, info.file_size)

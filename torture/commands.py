@@ -1,0 +1,50 @@
+"""A command of the command line, in this process, up to what would become one sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+from fernwood.errors import ParameterError
+
+__all__ = ["run_command"]
+
+
+@cache
+def _app() -> Any:
+    from fernwood.cli import (  # noqa: F401  (importing commands registers them)
+        annotate,
+        app,
+        apply,
+        compare,
+        demo,
+        export,
+        info,
+        ingest,
+        plan,
+        report,
+        select,
+        status,
+        theory,
+    )
+
+    app.add_typer(theory.app, name="theory")
+    return app
+
+
+def run_command(arguments: Sequence[str]) -> int:
+    """How a command ends: 0, or the exit code that it asks for; what it refuses is raised.
+
+    What the library for the command line says of an option is a refusal as any other.
+    """
+    try:
+        return int(_app()(list(arguments), standalone_mode=False) or 0)
+    except SystemExit as end:
+        return int(end.code or 0)
+    except Exception as error:
+        if type(error).__module__.split(".")[0] in {"click", "typer"} and hasattr(error, "format_message"):
+            raise ParameterError(ascii(error.format_message())[:200]) from error
+        if hasattr(error, "exit_code"):
+            return int(error.exit_code)
+        raise

@@ -1,0 +1,246 @@
+"""Coverage-guided fuzzing with atheris: inputs that reach new lines of Fernwood are kept and changed further.
+
+    python -m torture.fuzzing NAME --seconds 60 --work DIRECTORY
+
+is the process that fuzzes one format; `fuzz` starts it, and starts it again where an input killed it. Fernwood's Python
+is instrumented; its compiled code runs with bounds checked (NUMBA_BOUNDSCHECK), so that a read outside of an array is
+an exception. The corpus that is kept in `tests/properties/corpus` is small: see `kept`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import importlib
+import json
+import os
+import pkgutil
+import re
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from benchmarks.provenance import ROOT
+from torture.judging import Finding, judge
+from torture.target import Target
+from torture.targets import target
+
+__all__ = ["CORPUS", "Fuzzed", "corpus_of", "fuzz", "minimised"]
+
+CORPUS = ROOT / "tests" / "properties" / "corpus"
+SCRATCH = ROOT / "torture" / "scratch"
+_LONGEST_INPUT = 8192
+_DEADLY_SECONDS = 30
+"""After which an input that is still being used is taken for one that never ends."""
+_ADDRESS_SPACE = 3 * 2**30
+"""Bytes of address space that the process may take beyond what it has when it begins."""
+_TRIES = 300
+_KEPT_BYTES, _KEPT_INPUTS = 16_000, 40
+"""What is kept of a corpus, at most."""
+
+
+class Fuzzed(NamedTuple):
+    """What fuzzing a format gave.
+
+    Attributes
+    ----------
+    executions : inputs that were used
+    findings : what may not happen, by key: what is known of it
+    seconds
+    lines : coverage at the end, as libFuzzer counts it
+    """
+
+    executions: int
+    findings: dict[str, str]
+    seconds: float
+    lines: int
+
+
+def corpus_of(name: str) -> Iterator[Path]:
+    """The inputs of a format that are kept."""
+    return iter(sorted((CORPUS / name).glob("*.bin")))
+
+
+def fuzz(name: str, seconds: float, seed: int, tell: Callable[[str], None]) -> Fuzzed:
+    """Fuzz a format for some time, in processes of their own."""
+    work = SCRATCH / "fuzz" / name
+    for part in ("inputs", "findings", "deaths"):
+        (work / part).mkdir(parents=True, exist_ok=True)
+    for old in (*(work / "findings").iterdir(), *(work / "deaths").iterdir()):
+        old.unlink()
+    executions, lines, started, deaths = 0, 0, time.monotonic(), 0
+    while (left := seconds - (time.monotonic() - started)) > 1 or not executions:
+        said = _child(name, max(left, 1.0), seed + deaths, work)
+        executions += _figure(r"stat::number_of_executed_units:\s*(\d+)", said) or _figure(r"#(\d+)\s", said)
+        lines = max(lines, _figure(r"cov: (\d+)", said))
+        dead = len(list((work / "deaths").iterdir()))
+        if dead == deaths and left > 5 and "DONE" not in said[-4000:] and "stat::" not in said:
+            (work / "findings" / "Start.json").write_text(json.dumps({"about": said[-4000:]}))
+            break
+        deaths = dead
+    findings = {path.stem: json.loads(path.read_text())["about"] for path in sorted((work / "findings").glob("*.json"))}
+    findings |= {path.name: f"the process died; the input is {path}" for path in sorted((work / "deaths").iterdir())}
+    tell(f"{name}: {executions} inputs, {len(findings)} findings")
+    return Fuzzed(executions, findings, time.monotonic() - started, lines)
+
+
+def _figure(pattern: str, text: str) -> int:
+    found = re.findall(pattern, text)
+    return int(found[-1]) if found else 0
+
+
+def _child(name: str, seconds: float, seed: int, work: Path) -> str:
+    environment = {
+        **os.environ,
+        "NUMBA_BOUNDSCHECK": "1",
+        "NUMBA_CACHE_DIR": str(SCRATCH / "checked-kernels"),
+        "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "src"), os.environ.get("PYTHONPATH", "")]),
+    }
+    command = [sys.executable, "-m", "torture.fuzzing", name, "--seconds", f"{seconds:.0f}", "--seed", str(seed)]
+    with (work / "said.txt").open("w+b") as said:
+        subprocess.run(
+            [*command, "--work", str(work)], cwd=ROOT, env=environment, stdout=said, stderr=said, check=False
+        )
+        said.seek(0)
+        return said.read().decode("utf-8", "replace")
+
+
+# In the process that fuzzes -------------------------------------------------------------------------------------------
+
+
+def main() -> None:
+    """Fuzz one format until the time is over; atheris ends the process."""
+    import atheris
+
+    parser = argparse.ArgumentParser(prog="python -m torture.fuzzing", description=__doc__)
+    parser.add_argument("name")
+    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--work", type=Path, required=True)
+    parser.add_argument("--keep", action="store_true", help="instead of fuzzing, keep a small corpus of what was found")
+    arguments = parser.parse_args()
+    if arguments.keep:
+        keep(arguments.name, arguments.work)
+        return
+    with _instrumented():
+        fuzzed = target(arguments.name)
+        begin = {f"seed-{name}": data for name, data in fuzzed.seeds().items()}
+        begin |= {path.stem: path.read_bytes() for path in corpus_of(arguments.name)}
+        findings = _Findings(fuzzed, arguments.work / "findings")
+        for data in begin.values():  # modules that are loaded on the way are instrumented as well
+            findings.look(data)
+    inputs = arguments.work / "inputs"
+    for data in begin.values():
+        (inputs / hashlib.sha1(data).hexdigest()).write_bytes(data)
+    _limit_memory()
+    flags = {
+        "max_total_time": max(1, int(arguments.seconds)),
+        "timeout": _DEADLY_SECONDS,
+        "rss_limit_mb": 4096,
+        "max_len": _LONGEST_INPUT,
+        "seed": arguments.seed,
+        "print_final_stats": 1,
+        "artifact_prefix": f"{arguments.work / 'deaths'}/",
+        "verbosity": 1,
+    }
+    atheris.Setup([sys.argv[0], *(f"-{k}={v}" for k, v in flags.items()), str(inputs)], findings.look)
+    atheris.Fuzz()
+
+
+def _instrumented() -> AbstractContextManager[Any]:
+    """While modules are imported: all of Fernwood but for kernels, which are compiled from their own bytecode."""
+    import atheris
+
+    from fernwood import kernels
+
+    for module in pkgutil.iter_modules(kernels.__path__):
+        if not module.name.startswith("__"):
+            importlib.import_module(f"{kernels.__name__}.{module.name}")
+    instrumented: AbstractContextManager[Any] = atheris.instrument_imports(include=["fernwood"])
+    return instrumented
+
+
+def _limit_memory() -> None:
+    """An allocation of terabytes is an error at once, and a finding."""
+    pages = int(Path("/proc/self/statm").read_text().split()[0]) if Path("/proc/self/statm").is_file() else 0
+    if pages:
+        most = pages * resource.getpagesize() + _ADDRESS_SPACE
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))
+
+
+class _Findings:
+    """Judges inputs, and writes down the first, made small, of every kind of finding."""
+
+    def __init__(self, fuzzed: Target, directory: Path) -> None:
+        self._target, self._directory = fuzzed, directory
+        self._known = {path.stem for path in directory.glob("*.json")}
+
+    def look(self, data: bytes) -> None:
+        """Judge an input."""
+        finding = judge(self._target, data)
+        if finding is None or finding.key in self._known:
+            return
+        self._known.add(finding.key)
+        small = minimised(self._target, data, finding)
+        (self._directory / f"{finding.key}.bin").write_bytes(small)
+        about: dict[str, Any] = {**finding._asdict(), "input": small.hex()[:400]}
+        (self._directory / f"{finding.key}.json").write_text(json.dumps(about, indent=1))
+
+
+def minimised(fuzzed: Target, data: bytes, finding: Finding) -> bytes:
+    """A shorter input with the same finding: parts are left out, large ones first, as long as it shows."""
+    size, tries = max(1, len(data) // 2), 0
+    while tries < _TRIES:
+        at, shorter = 0, False
+        while at < len(data) and tries < _TRIES:
+            tried = data[:at] + data[at + size :]
+            tries += 1
+            found = judge(fuzzed, tried)
+            if found is not None and found.key == finding.key:
+                data, shorter = tried, True
+            else:
+                at += size
+        if size == 1 and not shorter:
+            break
+        size = max(1, size // 2)
+    return data
+
+
+def keep(name: str, work: Path) -> None:
+    """Keep a small corpus: of what fuzzing found, the smallest inputs that reach something new, in few bytes."""
+    import atheris
+
+    small = work / "small"
+    small.mkdir(exist_ok=True)
+    for old in small.iterdir():
+        old.unlink()
+    with _instrumented():
+        fuzzed = target(name)
+        for data in fuzzed.seeds().values():
+            judge(fuzzed, data)
+    child = os.fork()
+    if child == 0:
+        atheris.Setup(
+            [sys.argv[0], "-merge=1", str(small), str(work / "inputs")], lambda data: judge(fuzzed, data) and None
+        )
+        atheris.Fuzz()
+    os.waitpid(child, 0)
+    chosen = sorted(small.iterdir(), key=lambda path: (path.stat().st_size, path.name))
+    (CORPUS / name).mkdir(parents=True, exist_ok=True)
+    for old in (CORPUS / name).glob("reach-*.bin"):
+        old.unlink()
+    taken = 0
+    for path in chosen[:_KEPT_INPUTS]:
+        taken += path.stat().st_size
+        if taken > _KEPT_BYTES:
+            break
+        (CORPUS / name / f"reach-{path.name[:12]}.bin").write_bytes(path.read_bytes())
+
+
+if __name__ == "__main__":
+    main()
