@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from torture.part import Part
 
-NAMES: tuple[str, ...] = ()
+NAMES: tuple[str, ...] = ("metamorphic", "bounds")
 
 
 def part(name: str) -> Part:
