@@ -8,7 +8,18 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from torture.part import Part
 
-NAMES: tuple[str, ...] = ("faults", "power", "kills", "memory", "crowds", "soak", "fuzz", "hostile")
+NAMES: tuple[str, ...] = (
+    "faults",
+    "power",
+    "kills",
+    "memory",
+    "crowds",
+    "soak",
+    "fuzz",
+    "hostile",
+    "metamorphic",
+    "bounds",
+)
 
 
 def part(name: str) -> Part:

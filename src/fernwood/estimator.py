@@ -37,6 +37,9 @@ if TYPE_CHECKING:
 
 __all__ = ["TableEstimator", "class_labels", "fit_store", "n_threads", "new_table"]
 
+_LABELS = "biuUS"
+"""Types that can be nothing but classes; `check_table` has a sentence for too many of them."""
+
 
 class TableEstimator(Savable, BaseEstimator):  # type: ignore[misc]
     """An estimator that takes tables with missing values, sparse ones too, needs a target, and can be saved."""
@@ -148,7 +151,10 @@ def _checked_table(estimator: Any, X: Any, *, reset: bool) -> Any:  # noqa: N803
         # Looked at band by band later: a look at all of it now would make all of it resident.
         validate_data(estimator, X, reset=reset, skip_check_array=True)
         return X
-    return validate_data(estimator, X, reset=reset, accept_sparse="csc", dtype="numeric", ensure_all_finite="allow-nan")
+    with np.errstate(invalid="ignore"):  # it adds all values up first: 1e308 and -1e308 are no mistake
+        return validate_data(
+            estimator, X, reset=reset, accept_sparse="csc", dtype="numeric", ensure_all_finite="allow-nan"
+        )
 
 
 def _checked_target(estimator: Any, y: Any, task: Task | None) -> NDArray[Any]:
@@ -156,8 +162,9 @@ def _checked_target(estimator: Any, y: Any, task: Task | None) -> NDArray[Any]:
         raise TargetError(
             f"{type(estimator).__name__} requires y to be passed, but the target y is None; give one value a row"
         )
-    target: NDArray[Any] = validate_data(estimator, y=y, y_numeric=task == "regression")
-    if task == "classification":
+    with np.errstate(invalid="ignore"):
+        target: NDArray[Any] = validate_data(estimator, y=y, y_numeric=task == "regression")
+    if task == "classification" and target.dtype.kind not in _LABELS:
         check_classification_targets(target)
     return target
 

@@ -21,7 +21,7 @@ import pytest
 import fernwood
 from fernwood.errors import FernwoodError, StoreError
 from fernwood.reduced.formulas import Formulas
-from fernwood.reduced.writing import Descriptor
+from fernwood.files import Descriptor
 from fernwood.run.directory import RunDirectory
 from fernwood.sources.place import Url
 from torture.commands import run_command

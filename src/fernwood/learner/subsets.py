@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from fernwood import seeds
-from fernwood.errors import LearnerError, ParameterError, shown
+from fernwood.errors import LearnerError, ParameterError, printable, shown
 from fernwood.shortage import is_shortage
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ __all__ = ["CrossValidated", "Evaluation", "RowParams", "Split", "SubsetErrors",
 # Addresses below the seed, beside those of the searches.
 _MODEL, _SPLITS = 40, 41
 _NONE: Mapping[str, Any] = {}
+_LONGEST_LINE = 300
 
 
 class Split(NamedTuple):
@@ -213,6 +214,7 @@ def evaluation_of(
     routed = params or RowParams()
     scorer = _scorer(model, scoring)
     if sample_weight is not None:
+        _check_sum(sample_weight)
         routed = _with_weights(routed, model, scorer, sample_weight)
     if groups is not None:
         routed = routed._replace(split={**routed.split, "groups": groups})
@@ -220,6 +222,17 @@ def evaluation_of(
     splits, held_out = _all_splits(model, table, y, cv, holdout, routed.split, seed)
     is_loss = isinstance(scoring, str) and scoring.startswith("neg_")
     return Evaluation(model, table, y, splits, scorer, is_loss, routed, held_out)
+
+
+def _check_sum(weights: Any) -> None:
+    """Refuse weights that no learner could add up."""
+    with np.errstate(over="ignore"):
+        total = float(np.sum(weights))
+    if not np.isfinite(total):
+        raise ParameterError(
+            f"the weights reach {np.max(weights):g}, and their sum is beyond the largest number; divide them by one, "
+            "such as the largest"
+        )
 
 
 def _score(evaluation: Evaluation, part: Any, split: Split) -> float:
@@ -338,7 +351,9 @@ def _share(model: Any, share: float, params: Mapping[str, Any], seed: int) -> An
 
 
 def _first_line(error: Exception) -> str:
-    return next((line.strip() for line in str(error).splitlines() if line.strip()), "no message")
+    """What a learner of others said, without the lines below it; it may quote any text of the table."""
+    line = next((line.strip() for line in str(error).splitlines() if line.strip()), "no message")
+    return printable(line if len(line) <= _LONGEST_LINE else f"{line[:_LONGEST_LINE]}…")
 
 
 def _splits(

@@ -20,6 +20,12 @@ if TYPE_CHECKING:
 __all__ = ["TreeTarget", "class_target", "store_target", "value_target"]
 
 
+_HIGHEST_UNIT = 1023
+"""A power of two above which there are no doubles."""
+_LEAST_WEIGHT = 2.0**-500
+"""Of a row, where the largest weight is about one: squares, and shares of all weight, are doubles still."""
+
+
 class TreeTarget(NamedTuple):
     """A target as trees use it.
 
@@ -87,7 +93,8 @@ def class_target(
     classes = classes[by_appearance]
     if class_weights is not None:
         amounts = amounts * _class_weights(class_weights, classes, numbered, amounts)[numbered]
-    kernel = Target(numbered, np.zeros(len(given)), _on_grid(amounts), True, bool((amounts != 1).any()))
+    heavy = _on_grid(amounts)
+    kernel = Target(numbered, np.zeros(len(given)), heavy, True, bool((heavy != 1).any()))
     return TreeTarget(kernel, classes, 0.0, 1.0)
 
 
@@ -105,13 +112,25 @@ def value_target(values: ArrayLike, weights: ArrayLike | None = None) -> TreeTar
     if not np.isfinite(given).all():
         raise TargetError("the target has missing or infinite values; drop those rows")
     amounts = _checked_weights(weights, len(given))
-    centre = float(np.average(given, weights=amounts))
-    largest = float(np.abs(given - centre)[amounts > 0].max())
-    unit = 2.0 ** math.ceil(math.log2(largest)) if largest > 0 else 1.0
+    # By a power of two, which rounds nothing: neither the sum of values near the largest double is too large then, nor
+    # is the mean of values near the smallest one coarse.
+    counted = np.where(amounts > 0, given, 0.0)
+    exponent = math.frexp(float(np.abs(counted).max()))[1]
+    scaled = np.ldexp(counted, -exponent)
+    centre = float(np.average(scaled, weights=amounts))
+    apart = np.where(amounts > 0, scaled - centre, 0.0)
+    largest = float(np.abs(apart).max())
+    rank = math.ceil(math.log2(largest)) if largest > 0 else -exponent
+    if rank + exponent > _HIGHEST_UNIT:
+        raise TargetError(
+            f"the target runs from {counted.min():g} to {counted.max():g}, too far for doubles to hold differences; "
+            "divide it by a number, such as 1000"
+        )
     step = 2.0 ** (math.ceil(math.log2(len(given) + 1)) - 52)
-    grid = np.rint((given - centre) / unit / step) * step
-    kernel = Target(np.zeros(len(given), np.int32), grid, _on_grid(amounts), False, bool((amounts != 1).any()))
-    return TreeTarget(kernel, np.empty(0), centre, unit)
+    grid = np.rint(np.ldexp(apart, -rank) / step) * step
+    heavy = _on_grid(amounts)
+    kernel = Target(np.zeros(len(given), np.int32), grid, heavy, False, bool((heavy != 1).any()))
+    return TreeTarget(kernel, np.empty(0), math.ldexp(centre, exponent), math.ldexp(1.0, rank + exponent))
 
 
 def store_target(store: Store, class_weights: Mapping[Any, float] | str | None = None) -> TreeTarget:
@@ -151,7 +170,13 @@ def _checked_weights(weights: ArrayLike | None, n_rows: int) -> NDArray[np.float
         raise ParameterError(f"the smallest weight is {amounts.min()}; weights must be numbers from zero on")
     if not (amounts > 0).any():
         raise ParameterError("all weights are zero; give at least one row a positive weight")
-    return np.ones(n_rows) if (amounts == amounts[0]).all() else amounts  # all alike is none at all
+    return np.ones(n_rows) if (amounts == amounts[0]).all() else _in_range(amounts)  # all alike is none at all
+
+
+def _in_range(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Weights times a power of two, so that neither their sum nor a share of it is out of range; none becomes zero."""
+    scaled = np.ldexp(weights, -math.frexp(float(weights.max()))[1])
+    return np.where(weights > 0, np.maximum(scaled, _LEAST_WEIGHT), 0.0)
 
 
 def _class_weights(
@@ -172,9 +197,13 @@ def _class_weights(
 
 
 def _on_grid(weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Weights times a power of two that makes their mean at most one, rounded so that their sums are exact."""
+    """Weights times a power of two that makes their mean at most one, rounded so that their sums are exact.
+
+    A row that counts keeps a weight above zero, however small: whether it takes part is not decided by rounding.
+    """
     if (weights == 1).all():
         return weights
+    weights = _in_range(weights)
     scale = 2.0 ** -math.ceil(math.log2(weights.mean()))
     step = 2.0 ** (math.ceil(math.log2(len(weights) + 1)) - 52)
-    return np.asarray(np.rint(weights * scale / step) * step)
+    return np.asarray(np.maximum(np.rint(weights * scale / step), weights > 0) * step)

@@ -1,7 +1,8 @@
 """A store as a table of numbers, for learners that take no store: four bytes a cell.
 
 Numbers of which a column has more than 255 are the middles of their bins, categories and dates are the numbers of their
-codes, and missing values are NaN.
+codes, and missing values are NaN. Numbers that four bytes cannot hold or tell apart are the numbers of their codes, too,
+which are in the same order.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from fernwood.store.quantise import MISSING
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,11 +32,13 @@ def code_values(store: Store, position: int) -> NDArray[np.float32]:
     """
     out = np.full(256, np.nan, np.float32)
     codes, values = store.read([position])[0], store.column(position)
-    if values.dtype.kind in "MO":  # dates and categories keep their order and their numbers
-        known = codes != 255
-        out[codes[known]] = codes[known]
-    else:
-        out[codes] = values
+    if values.dtype.kind not in "MO":
+        with np.errstate(over="ignore"):
+            out[codes] = values
+    used = np.unique(codes[codes != MISSING])
+    # Dates, categories, and numbers too large, too small or too close: their order stays.
+    if values.dtype.kind in "MO" or np.isinf(out[used]).any() or (np.diff(out[used]) <= 0).any():
+        out[used] = used
     return out
 
 

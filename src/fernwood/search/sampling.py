@@ -46,11 +46,15 @@ def sampled_rows(store: Store, most: int | Literal["all"], seed: int) -> NDArray
     target = store.target
     if target is None or target.task == "regression":
         return np.sort(rng.choice(counted, most, replace=False, shuffle=False))
-    labels = target.values[counted]
-    chosen = []
-    for label, size in enumerate(_shared_out(np.bincount(labels), most).tolist()):
-        if size:
-            chosen.append(rng.choice(np.flatnonzero(labels == label), size, replace=False, shuffle=False))
+    # Classes in the order in which they first appear: what they are called changes nothing.
+    classes, firsts, places = np.unique(target.values[counted], return_index=True, return_inverse=True)
+    labels = np.argsort(np.argsort(firsts))[places.reshape(-1)]
+    sizes = _shared_out(np.bincount(labels, minlength=len(classes)), most)
+    chosen = [
+        rng.choice(np.flatnonzero(labels == label), size, replace=False, shuffle=False)
+        for label, size in enumerate(sizes.tolist())
+        if size
+    ]
     return np.asarray(counted[np.sort(np.concatenate(chosen))])
 
 

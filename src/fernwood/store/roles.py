@@ -159,7 +159,7 @@ def make_target(band: Band, name: str, task: Task | None) -> Target:
         raise TargetError(f"the target {shown(name)} is infinite in row {int(np.isinf(values).argmax())}; mend it")
     distinct, positions = np.unique(values, return_inverse=True)
     if task != "regression" and kind == Kind.NUMBER and _too_large_to_tell(distinct):
-        raise TargetError(f"the target {shown(name)} {_TOO_LARGE}")
+        raise TargetError(f"the target {shown(name)} {_TOO_LARGE}, or as numbers to explain with task='regression'")
     if len(distinct) < 2:
         label = band.labels[0][int(distinct[0])].as_py() if 0 in band.labels and len(distinct) else None
         only = shown(label) if label is not None else f"{distinct[0]:g}" if len(distinct) else "nothing"

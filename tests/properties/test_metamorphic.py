@@ -1,0 +1,114 @@
+"""Changes of a table whose effect on the answer is known, over all searches and models; see `torture.metamorphic`.
+
+`python -m torture metamorphic` goes through every case on table after table. Here is one table of each task, and every
+search meets a part of the relations and of the ways, each of which meets all kinds of searches.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import fernwood
+from torture.metamorphic import checking
+from torture.metamorphic.methods import MODELS, SEARCHES, answer_of, decisions
+from torture.metamorphic.relations import EXACT
+from torture.metamorphic.tables import make_table
+from torture.metamorphic.uncompiled import both_ways
+from torture.metamorphic.ways import WAYS
+
+SEED = 1
+SEARCHED = [(name, task) for name, search in SEARCHES.items() for task in search.tasks]
+
+
+def some(cases: list, of: int) -> list:
+    """Every so many of the cases: neighbours in a list of searches are of one kind."""
+    return cases[SEED % of :: of]
+
+
+@pytest.mark.parametrize(("relation", "name", "task"), some(checking.cases(), of=3))
+def test_what_leaves_every_number_of_an_answer_as_it_is(relation: str, name: str, task: str) -> None:
+    assert checking.exact(relation, name, task, SEED) == ""
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_what_leaves_every_prediction_as_it_is(name: str) -> None:
+    task = MODELS[name][1]
+    relations = [about for about, relation in EXACT.items() if relation.models and task in relation.tasks]
+    assert len(relations) >= 7
+    assert [about for about in relations if checking.models(about, name, SEED)] == []
+
+
+@pytest.mark.parametrize(("way", "name", "task"), some([(way, *case) for way in WAYS for case in SEARCHED], of=5))
+def test_ways_to_the_same_answer(way: str, name: str, task: str, tmp_path: Path) -> None:
+    assert checking.way(way, name, task, SEED, tmp_path) == ""
+
+
+@pytest.mark.parametrize("name", ["snowball", "mirror", "ferns", "filter"])
+def test_a_search_is_stopped_at_every_point(name: str, tmp_path: Path) -> None:
+    stops = list(checking.resumed(name, "classification", SEED, tmp_path))
+    assert len(stops) > 3
+    assert [stop for stop in stops if stop[1]] == []
+
+
+def test_without_compiled_code() -> None:
+    assert both_ways(["snowball to few", "SRS", "ferns", "Boruta", "filter"], "classification", SEED) == ""
+    assert both_ways(["snowball", "mirror"], "regression", SEED) == ""
+
+
+def test_other_answers_are_noticed() -> None:
+    """That nothing differs above says something only because much does here."""
+    table = make_table("classification", SEED)
+    plain = decisions(answer_of("SRS", table.store()))
+    assert checking.differs(plain, decisions(answer_of("SRS", table.store(), seed=6)))
+    assert checking.differs(plain, decisions(answer_of("SRS", table.but(target=table.target[::-1]).store())))
+    assert checking.differs(plain, {})
+
+
+@pytest.mark.parametrize("relation", ["columns duplicated", "noise added", "rows of no weight"])
+def test_what_clearly_tells_stays_found(relation: str) -> None:
+    found = checking.found(relation, "ferns", "classification", SEED)
+    assert found.missing == []
+    assert found.false_share <= 0.3  # one of four
+
+
+def test_columns_that_are_alike_are_told_apart_by_name() -> None:
+    """A column and its copy share every random number; which one is drawn first is decided by name, not by place."""
+    table = make_table("classification", SEED)
+    twice = table.but(frame=table.frame.assign(**{"0 again": table.frame["n00"], "z again": table.frame["f01"]}))
+    turned = twice.but(frame=twice.frame[twice.names[::-1]])
+    for name in ("snowball", "SRS", "ferns", "Boruta"):
+        assert checking.differs(*(decisions(answer_of(name, one.store())) for one in (twice, turned))) == ""
+    said = decisions(answer_of("snowball", twice.store()))
+    assert said["n00"]["p"] == said["0 again"]["p"]
+    assert said["n00"]["together"] == ["0 again", "n00"]
+
+
+def test_arrays_frames_sparse_matrices_and_stores() -> None:
+    from scipy.sparse import csc_array
+
+    rng = np.random.default_rng(SEED)
+    x = np.where(rng.random((150, 12)) < 0.5, 0.0, np.round(rng.standard_normal((150, 12)), 2))
+    y = x[:, 0] + x[:, 1] + 0.3 * rng.standard_normal(150) > 0
+    selectors = (
+        fernwood.SubspaceSelector(n_iter=30, q=6, random_state=0),
+        fernwood.FernSelector(scans=60, depth=4, random_state=0),
+    )
+    for selector in selectors:
+        answers = [
+            selector.fit(table, *target).importances_.tolist()
+            for table, *target in (
+                (x, y),
+                (pd.DataFrame(x), y),
+                (csc_array(x), y),
+                (x.astype(object), y),
+                (np.asfortranarray(x), list(y)),
+                (fernwood.ingest(x), y),
+                (fernwood.ingest(x, target=y),),
+            )
+        ]
+        assert all(answer == answers[0] for answer in answers)
+        assert any(answers[0])
