@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from torture.part import Part
 
-NAMES: tuple[str, ...] = ()
+NAMES: tuple[str, ...] = (
+    "mutants",
+    "coverage",
+    "supply",
+)
 
 
 def part(name: str) -> Part:
