@@ -8,7 +8,6 @@ annotations, `__all__`, imports for types) and what decorators are told is left 
 from __future__ import annotations
 
 import ast
-import difflib
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -61,12 +60,14 @@ class Mutant(NamedTuple):
     place : the function or class that it is in, or an empty string
     was, becomes : the lines that differ, as Python writes its own syntax trees
     text : the whole module
+    in_function : whether it is in a function, so that nothing else differs once the module is imported
     """
 
     place: str
     was: str
     becomes: str
     text: str
+    in_function: bool
 
 
 def mutants(source: str) -> Iterator[Mutant]:
@@ -84,15 +85,30 @@ def mutants(source: str) -> Iterator[Mutant]:
     """
     tree = ast.parse(source)
     before = ast.unparse(tree)
-    for place, put, new in _edits(tree, ""):
+    for where, put, new in _edits(tree, _Where("", in_function=False)):
         undo = put(new)
         after = ast.unparse(tree)
         undo()
         if after != before:
-            yield Mutant(place, *_difference(before, after), after)
+            yield Mutant(where.place, *_difference(before, after), after, where.in_function)
 
 
-def _edits(node: ast.AST, place: str) -> Iterator[tuple[str, Callable[[ast.AST], Callable[[], None]], ast.AST]]:
+class _Where(NamedTuple):
+    """Where a node is."""
+
+    place: str
+    in_function: bool
+
+    def within(self, node: ast.AST) -> _Where:
+        """Where those below a node are."""
+        if not isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            return self
+        return _Where(
+            ".".join(filter(None, (self.place, node.name))), self.in_function or isinstance(node, ast.FunctionDef)
+        )
+
+
+def _edits(node: ast.AST, where: _Where) -> Iterator[tuple[_Where, Callable[[ast.AST], Callable[[], None]], ast.AST]]:
     """Every edit below a node: where, what puts a new node there and gives back what undoes it, and the new node."""
     for field, value in ast.iter_fields(node):
         if field in _SILENT and not (field == "keywords" and isinstance(node, ast.Call)):
@@ -100,12 +116,10 @@ def _edits(node: ast.AST, place: str) -> Iterator[tuple[str, Callable[[ast.AST],
         for i, child in enumerate(value if isinstance(value, list) else [value]):
             if not isinstance(child, ast.AST) or _says_nothing(child):
                 continue
-            inside = child.name if isinstance(child, (ast.FunctionDef, ast.ClassDef)) else ""
-            where = ".".join(filter(None, (place, inside)))
             put = _putting(node, field, i if isinstance(value, list) else None)
             for new in _alternatives(child):
                 yield where, put, new
-            yield from _edits(child, where)
+            yield from _edits(child, where.within(child))
 
 
 def _putting(node: ast.AST, field: str, i: int | None) -> Callable[[ast.AST], Callable[[], None]]:
@@ -168,11 +182,10 @@ def _alternatives(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _difference(before: str, after: str) -> tuple[str, str]:
-    """The lines that differ."""
+    """The lines that differ, which are together: a mutant is one change."""
     old, new = before.splitlines(), after.splitlines()
-    told: tuple[list[str], list[str]] = ([], [])
-    for tag, i, j, k, m in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        if tag != "equal":
-            told[0].extend(line.strip() for line in old[i:j])
-            told[1].extend(line.strip() for line in new[k:m])
-    return " ".join(told[0]), " ".join(told[1])
+    shorter = min(len(old), len(new))
+    head = next((i for i in range(shorter) if old[i] != new[i]), shorter)
+    tail = next((i for i in range(shorter - head) if old[-1 - i] != new[-1 - i]), shorter - head)
+    was, becomes = (" ".join(line.strip() for line in lines[head : len(lines) - tail]) for lines in (old, new))
+    return was, becomes
