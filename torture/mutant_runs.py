@@ -24,7 +24,7 @@ from importlib.util import spec_from_loader
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 from benchmarks.provenance import ROOT
 from torture.mutating import Mutant, mutants
@@ -83,6 +83,8 @@ def main(modules: list[str]) -> int:
 
     os.environ["HYPOTHESIS_PROFILE"] = "ci"
     os.chdir(ROOT)
+    out = os.fdopen(os.dup(1), "w")
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # pytest has much to say, here and in every child
     for name in ("numpy", "scipy.special", "scipy.stats", "hypothesis.extra.numpy", "fernwood.errors"):
         import_module(name)
     chosen = [task for task in tasks() if not modules or task.module in modules]
@@ -91,15 +93,16 @@ def main(modules: list[str]) -> int:
         return 2
     outside = [task for task in chosen if not task.mutant.in_function]
     for n, task in enumerate(outside, 1):
-        _tell(task, n, len(chosen), survived=not _dies(lambda task=task: _passes_anew(task)))
-    running = _Running([task for task in chosen if task.mutant.in_function], len(outside))
+        _tell(task, n, len(chosen), out if not _dies(lambda task=task: _passes_anew(task)) else None)
+    running = _Running([task for task in chosen if task.mutant.in_function], len(outside), out)
     pytest.main([*_OPTIONS, str(_TESTS)], plugins=[running])
     return running.code
 
 
-def _tell(task: Task, n: int, of: int, *, survived: bool) -> None:
-    if survived:
-        print(json.dumps(task.named._asdict()), flush=True)
+def _tell(task: Task, n: int, of: int, out: TextIO | None) -> None:
+    """Name a mutant that survived, where there is somewhere to name it; and say how far it is."""
+    if out is not None:
+        print(json.dumps(task.named._asdict()), file=out, flush=True)
     if n % 50 == 0 or n == of:
         print(f"{n} of {of} mutants tried", file=sys.stderr, flush=True)
 
@@ -110,9 +113,7 @@ def _dies(passes: Callable[[], bool]) -> bool:
     if child == 0:
         code = _KILLED
         try:
-            nowhere = os.open(os.devnull, os.O_WRONLY)
-            os.dup2(nowhere, 1)
-            os.dup2(nowhere, 2)
+            os.dup2(1, 2)
             code = _SURVIVED if passes() else _KILLED
         finally:
             os._exit(code)
@@ -167,8 +168,8 @@ class _MutantFinder(MetaPathFinder, Loader):
 class _Running:
     """Runs the collected tests once for every mutant, in place of once."""
 
-    def __init__(self, chosen: Sequence[Task], n_before: int) -> None:
-        self._chosen, self._n_before, self.code = chosen, n_before, 2
+    def __init__(self, chosen: Sequence[Task], n_before: int, out: TextIO) -> None:
+        self._chosen, self._n_before, self._out, self.code = chosen, n_before, out, 2
 
     def pytest_runtestloop(self, session: Any) -> bool:
         """Pytest asks for this where tests would be run."""
@@ -185,7 +186,7 @@ class _Running:
             items = sorted(session.items, key=lambda item: (item.path.name != own, seconds[item.nodeid]))
             put = {task.module: task.mutant.text}
             dies = _dies(lambda put=put, items=items: _passes_here(put, session, items))
-            _tell(task, n, len(self._chosen) + self._n_before, survived=not dies)
+            _tell(task, n, len(self._chosen) + self._n_before, None if dies else self._out)
         self.code = 0
         return True
 

@@ -103,6 +103,7 @@ def test_every_reason() -> None:
         "above the best shadow in fewer iterations than chance explains",
     ]
     assert verdicts.decision.tolist() == decision.tolist()
+    assert BorutaRule(perc=90.0).verdicts(decision).reasons[0].startswith("above 90 % of the shadows in more")
     assert BorutaRule(perc=99.5).verdicts(decision).reasons[0].startswith("above 99.5 % of the shadows in more")
 
 
@@ -114,4 +115,11 @@ def test_a_level_is_reached_when_it_is_met() -> None:
     assert BorutaRule(2**-5, two_step=False).decide(np.array([0]), 5, tentative).tolist() == [Decision.REJECTED]
     assert BorutaRule(5 * 2**-5).decide(np.array([5]), 5, tentative).tolist() == [Decision.CONFIRMED]
     assert BorutaRule(0.156).decide(np.array([5]), 5, tentative).tolist() == [Decision.TENTATIVE]
+    assert BorutaRule(0.5).decide(np.array([1]), 1, tentative).tolist() == [Decision.CONFIRMED]
     assert tentative.tolist() == [Decision.TENTATIVE]
+
+
+def test_no_hit_at_all_is_as_many_as_chance_has() -> None:
+    """Its p is 1, and so is the rate of the other: one hit in one is half a chance for each of two."""
+    tentative = np.full(2, Decision.TENTATIVE, np.uint8)
+    assert BorutaRule(0.9).decide(np.array([0, 1]), 1, tentative).tolist() == tentative.tolist()

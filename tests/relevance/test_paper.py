@@ -218,6 +218,14 @@ def test_every_shadow_below_zero() -> None:
     assert words == [f"{start}more important than every shadow" for start in ("not ", "", "not ")]
 
 
+def test_too_rarely_and_never() -> None:
+    evidence = Evidence(np.array([0, 1, 5, 6]), np.zeros(4), np.zeros(4, int), np.zeros((1, 4)))
+    told = MaxShadowRule().judge(evidence)
+    few = "drawn 5 times or fewer, too rarely to tell"
+    wanted = ["never drawn", few, few, "not more important than every shadow"]
+    assert [told.reasons[place] for place in told.reason] == wanted
+
+
 def test_mean_importance_of_a_column_drawn_once() -> None:
     evidence = Evidence(np.array([0, 1, 2]), np.array([0.0, 3.0, 3.0]), np.zeros(3, int))
     assert evidence.mean_importance().tolist() == [0.0, 3.0, 1.5]

@@ -121,6 +121,9 @@ def test_a_context_without_spread() -> None:
     mean, spread = np.array([[4.0]]), np.array([[0.0]])
     told = inverse_chances(np.array([[[4.1]], [[3.9]]], np.float32), mean, spread)[:, 0]
     assert told.tolist() == pytest.approx([math.exp(72), 1.0])
+    # A spread of three millionths is assumed: a score as far above is one standard deviation of its cube root above.
+    just_above = np.full((1, 1, 1), 1 + 3e-6, np.float32)
+    assert inverse_chances(just_above, np.ones((1, 1)), spread)[0, 0] == pytest.approx(math.exp(0.5), rel=0.1)
 
 
 def test_evidence_is_the_weighted_mean_of_what_was_told() -> None:
