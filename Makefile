@@ -10,11 +10,12 @@ DOCUMENTED := .venv/.documented
 TESTED := .venv/.tested
 COMPILED := .venv/.compiled
 
-.PHONY: help demo test lint format docs browser bench bench-cluster bench-scale reproduce torture clean
+.PHONY: help demo test test-min test-new lint format docs browser bench bench-cluster bench-scale reproduce torture clean
 
 help:
 	@echo "make demo   a small end-to-end run on a generated table"
 	@echo "make test   the test suite"
+	@echo "make test-min, test-new  the tests with the lowest and with the newest versions of every library"
 	@echo "make lint   ruff and mypy, as CI runs them"
 	@echo "make format ruff's formatter and its safe fixes"
 	@echo "make docs   the documentation, into site/; warnings are errors"
@@ -49,6 +50,37 @@ $(TESTED): $(FRESH)
 test: $(TESTED) $(COMPILED)
 	@echo "==> running the tests"
 	@$(BIN)/python -m pytest -n 2 --dist worksteal
+
+# Environments of their own, and caches of their own for what is compiled. anndata holds pandas back, so the newest
+# versions are tested without it; `make test` has it.
+MIN := .venv-min
+NEW := .venv-new
+ROOMS := tests/cli tests/store tests/sources tests/contracts tests/search tests/selectors tests/models tests/relevance \
+	tests/report tests/run tests/theory tests/work
+TESTS ?= $(ROOMS)
+
+$(MIN)/.filled: pyproject.toml torture/versions.py $(FRESH)
+	@echo "==> making $(MIN) with the lowest versions that pyproject.toml allows"
+	@$(PYTHON) -m venv --clear $(MIN)
+	@$(BIN)/python -m torture.versions > $(MIN)/pins.txt
+	@$(MIN)/bin/python -m pip install --quiet --disable-pip-version-check --constraint $(MIN)/pins.txt --editable '.[test]'
+	@touch $@
+
+$(NEW)/.filled: pyproject.toml
+	@echo "==> making $(NEW) with the newest versions that there are"
+	@$(PYTHON) -m venv --clear $(NEW)
+	@$(NEW)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,plot,hdf5,zarr,dask,remote]' \
+		bed-reader s3fs 'moto[s3]' flask flask-cors
+	@touch $@
+
+# Old libraries use what newer ones below them call deprecated: theirs to mend, and mended since.
+test-min: WARNINGS := -W default::DeprecationWarning -W default::PendingDeprecationWarning -W default::FutureWarning
+test-min: $(MIN)/.filled
+test-new: $(NEW)/.filled
+test-min test-new: test-%:
+	@$(<D)/bin/python -m pip check
+	@NUMBA_CACHE_DIR=$(CURDIR)/$(<D)/compiled $(<D)/bin/python -m fernwood.kernels
+	@NUMBA_CACHE_DIR=$(CURDIR)/$(<D)/compiled $(<D)/bin/python -m pytest -n 2 --dist worksteal $(WARNINGS) $(TESTS)
 
 lint: $(FRESH)
 	@echo "==> ruff format, ruff check, mypy"
@@ -96,5 +128,5 @@ torture: $(TESTED) $(COMPILED)
 	@$(BIN)/python -m torture all
 
 clean:
-	rm -rf .venv .browser demo site benchmarks/scratch experiments/scratch .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv $(MIN) $(NEW) .browser demo site benchmarks/scratch experiments/scratch torture/scratch .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -prune -exec rm -rf {} +

@@ -19,6 +19,9 @@ NAMES: tuple[str, ...] = (
     "hostile",
     "metamorphic",
     "bounds",
+    "mutants",
+    "coverage",
+    "supply",
 )
 
 

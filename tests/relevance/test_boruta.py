@@ -77,3 +77,49 @@ def test_reasons() -> None:
 def test_refusals(wrong: dict[str, Any], sentence: str) -> None:
     with pytest.raises(ParameterError, match=sentence):
         BorutaRule(**wrong)
+
+
+@pytest.mark.parametrize("fine", [{"alpha": 0.999}, {"perc": 100}, {"perc": 0.5}, {"alpha": np.float32(0.5)}])
+def test_levels_that_are_allowed(fine: dict[str, Any]) -> None:
+    BorutaRule(**fine)
+    BorutaRule(two_step=np.True_)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"alpha": True}, {"perc": True}, {"perc": "all"}, {"alpha": -0.5}, {"two_step": None}]
+)
+def test_other_refusals(wrong: dict[str, Any]) -> None:
+    (name, value) = next(iter(wrong.items()))
+    with pytest.raises(ParameterError, match=f"^{name} is {value!r}; "):
+        BorutaRule(**wrong)
+
+
+def test_every_reason() -> None:
+    decision = np.array([Decision.CONFIRMED, Decision.TENTATIVE, Decision.REJECTED], np.uint8)
+    verdicts = BorutaRule().verdicts(decision)
+    assert [verdicts.reasons[place] for place in verdicts.reason] == [
+        "above the best shadow in more iterations than chance explains",
+        "above the best shadow neither more nor less often than chance explains",
+        "above the best shadow in fewer iterations than chance explains",
+    ]
+    assert verdicts.decision.tolist() == decision.tolist()
+    assert BorutaRule(perc=90.0).verdicts(decision).reasons[0].startswith("above 90 % of the shadows in more")
+    assert BorutaRule(perc=99.5).verdicts(decision).reasons[0].startswith("above 99.5 % of the shadows in more")
+
+
+def test_a_level_is_reached_when_it_is_met() -> None:
+    """2⁻⁵ is the chance of five hits in five, exactly; all iterations count in the second step."""
+    tentative = np.full(1, Decision.TENTATIVE, np.uint8)
+    assert BorutaRule(2**-5, two_step=False).decide(np.array([5]), 5, tentative).tolist() == [Decision.CONFIRMED]
+    assert BorutaRule(2**-6, two_step=False).decide(np.array([5]), 5, tentative).tolist() == [Decision.TENTATIVE]
+    assert BorutaRule(2**-5, two_step=False).decide(np.array([0]), 5, tentative).tolist() == [Decision.REJECTED]
+    assert BorutaRule(5 * 2**-5).decide(np.array([5]), 5, tentative).tolist() == [Decision.CONFIRMED]
+    assert BorutaRule(0.156).decide(np.array([5]), 5, tentative).tolist() == [Decision.TENTATIVE]
+    assert BorutaRule(0.5).decide(np.array([1]), 1, tentative).tolist() == [Decision.CONFIRMED]
+    assert tentative.tolist() == [Decision.TENTATIVE]
+
+
+def test_no_hit_at_all_is_as_many_as_chance_has() -> None:
+    """Its p is 1, and so is the rate of the other: one hit in one is half a chance for each of two."""
+    tentative = np.full(2, Decision.TENTATIVE, np.uint8)
+    assert BorutaRule(0.9).decide(np.array([0, 1]), 1, tentative).tolist() == tentative.tolist()

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 from scipy import stats
 
-from fernwood.relevance.shadows import combined, false_discoveries, found_at, inverse_chances, tail_chances
+from fernwood.relevance.shadows import (
+    combined,
+    false_discoveries,
+    found_at,
+    inverse_chances,
+    smallest_counted,
+    tail_chances,
+)
 
 
 def test_false_discovery_rates_are_those_of_scipy() -> None:
@@ -77,3 +86,105 @@ def test_columns_found_at_a_level_are_those_of_a_rate_as_low(chances: list[float
     few = p[p < 0.5]
     wanted = false_discoveries(np.concatenate([few, np.ones(100)]))[: len(few)] <= level
     assert found_at(level, few, len(few) + 100).tolist() == wanted.tolist()
+
+
+def slow_inverse_chance(scores: list[float], means: list[float], spreads: list[float]) -> float:
+    """Of one column in one context: the mean of exp(z²/2), z from 0 to 12, where z is of the cube root."""
+    told = []
+    for score, mean, spread in zip(scores, means, spreads, strict=True):
+        h = max((spread / mean) ** 2 / 9, 1e-12) if mean > 0 else 1.0
+        z = (math.copysign(abs(score / mean) ** (1 / 3), score) - (1 - h)) / math.sqrt(h) if mean > 0 else 0.0
+        told.append(math.exp(min(max(z, 0.0), 12.0) ** 2 / 2))
+    return sum(told) / len(told)
+
+
+@pytest.mark.parametrize("n_contexts", [1, 3, 5000])
+def test_inverse_chances_one_by_one(n_contexts: int) -> None:
+    """Also where a context has no spread or no mean, and where a column alone is more than is worked on at once."""
+    rng = np.random.default_rng(n_contexts)
+    n_columns = 9 if n_contexts > 3 else 4000
+    scores = (3 * rng.exponential(size=(n_columns, n_contexts, 2))).astype(np.float32)
+    scores[0] *= 1000
+    mean, spread = rng.uniform(0.2, 2.0, (n_contexts, 2)), rng.uniform(0.2, 2.0, (n_contexts, 2))
+    mean[0, 1] = 0.0
+    told = inverse_chances(scores, mean, spread)
+    assert told.shape == (n_columns, n_contexts)
+    assert told.dtype == np.float32
+    for i in (0, 1, 2, n_columns // 2, n_columns - 1):
+        for j in {0, n_contexts // 2, n_contexts - 1}:
+            slow = slow_inverse_chance(scores[i, j].tolist(), mean[j].tolist(), spread[j].tolist())
+            assert told[i, j] == pytest.approx(slow, rel=2e-3)
+
+
+def test_a_context_without_spread() -> None:
+    """Shadows that are all alike: any score above them tells as much as can be told, and any other nothing."""
+    mean, spread = np.array([[4.0]]), np.array([[0.0]])
+    told = inverse_chances(np.array([[[4.1]], [[3.9]]], np.float32), mean, spread)[:, 0]
+    assert told.tolist() == pytest.approx([math.exp(72), 1.0])
+    # A spread of three millionths is assumed: a score as far above is one standard deviation of its cube root above.
+    just_above = np.full((1, 1, 1), 1 + 3e-6, np.float32)
+    assert inverse_chances(just_above, np.ones((1, 1)), spread)[0, 0] == pytest.approx(math.exp(0.5), rel=0.1)
+
+
+def test_evidence_is_the_weighted_mean_of_what_was_told() -> None:
+    alone, together = np.array([5.0, 5.0, 5.0]), np.array([14.0, 14.0, 0.0])
+    told = combined(alone, together, np.array([1, 7, 0]))
+    assert told == pytest.approx(np.log([0.3 * 5 + 0.7 * 14, 0.3 * 5 + 0.7 * 2, 5.0]))
+    assert combined(np.float32(5), np.float32(14), 7) == pytest.approx(math.log(0.3 * 5 + 0.7 * 2))
+
+
+def slow_tail_chance(value: float, shadows: list[float]) -> float:
+    n, ordered = len(shadows), sorted(shadows)
+    counted = (sum(shadow >= value for shadow in shadows) + 1) / (n + 1)
+    k = max(1, min(100, n // 10))
+    start = ordered[n - k - 1]
+    if n < 20 or value <= start:
+        return counted
+    slope = max((sum(ordered[n - k :]) / k - start) * (1 + 1 / math.sqrt(k)), 1e-9)
+    return max((k + 1) / (n + 1) * math.exp(-(value - start) / slope), np.finfo(float).tiny)
+
+
+@pytest.mark.parametrize("n_shadows", [2, 9, 19, 20, 21, 57, 990, 1000, 1010, 2500])
+@pytest.mark.parametrize("n_columns", [1, 7, 8, 9, 30])
+def test_tail_chances_one_by_one(n_shadows: int, n_columns: int) -> None:
+    rng = np.random.default_rng(100 * n_shadows + n_columns)
+    shadows = np.rint(16 * rng.exponential(size=n_shadows)) / 16
+    ties = rng.choice(shadows, n_columns)
+    for values in (ties, rng.exponential(size=n_columns), np.append(ties[1:], 4 + shadows.max()), -ties):
+        wanted = [slow_tail_chance(value, shadows.tolist()) for value in values.tolist()]
+        assert tail_chances(values, shadows).tolist() == pytest.approx(wanted, rel=1e-9)
+
+
+@pytest.mark.parametrize("n_columns", [1, 20])
+def test_shadows_that_are_all_alike(n_columns: int) -> None:
+    """A tail without any length: what is above it by a hair has next to no chance, but never none."""
+    values = np.full(n_columns, 2.0 + 1e-9)
+    assert tail_chances(values, np.full(40, 2.0)) == pytest.approx(5 / 41 * math.exp(-1), rel=1e-6)
+    assert (tail_chances(values + 1, np.full(40, 2.0)) == np.finfo(float).tiny).all()
+    assert (tail_chances(np.full(n_columns, 2.0), np.full(40, 2.0)) == 1).all()
+
+
+@pytest.mark.parametrize(
+    ("n_shadows", "wanted"), [(0, 0), (19, 0), (20, 3 / 21), (500, 51 / 501), (1000, 101 / 1001), (5000, 101 / 5001)]
+)
+def test_what_can_be_counted(n_shadows: int, wanted: float) -> None:
+    assert smallest_counted(n_shadows) == pytest.approx(wanted)
+
+
+def test_rates_are_never_above_one() -> None:
+    assert false_discoveries(np.array([0.9, 0.4, 1.0, 0.7])).tolist() == pytest.approx([1.0, 1.0, 1.0, 1.0])
+    assert false_discoveries(np.array([0.004, 0.9])).tolist() == pytest.approx([0.008, 0.9])
+
+
+def test_a_rate_that_is_the_level_itself_is_found() -> None:
+    assert found_at(0.25, np.array([0.25, 0.25])).tolist() == [True, True]
+    assert found_at(0.25, np.array([0.125, 1.0])).tolist() == [True, False]
+    assert found_at(0.25, np.array([0.125, 1.0]), 3).tolist() == [False, False]
+    assert found_at(0.25, np.array([0.5, 1.0])).dtype == bool
+
+
+def test_chances_handed_over_are_left_alone() -> None:
+    chances = np.array([0.5, 0.01, 0.02])
+    false_discoveries(chances)
+    found_at(0.1, chances)
+    assert chances.tolist() == [0.5, 0.01, 0.02]

@@ -11,7 +11,7 @@ from scipy import stats
 
 from fernwood.errors import ParameterError
 from fernwood.relevance import Decision, Evidence, MirrorRule, ShadowRule
-from fernwood.relevance.tested import comparable
+from fernwood.relevance.tested import check_fdr, comparable
 
 
 @st.composite
@@ -159,3 +159,142 @@ def test_a_straight_tail_is_that_of_the_importances_themselves() -> None:
     assert straight[7] < bent[7]
     counted = importance / 8 <= null[-51]
     np.testing.assert_array_equal(straight[counted], bent[counted])
+
+
+def made(n: int, draws: int, strong: dict[int, float]) -> Evidence:
+    """Columns as important as their shadows, which are spread evenly up to 1, but for some; drawn so often."""
+    rng = np.random.default_rng(7)
+    importance = rng.permutation(np.linspace(0, 1, n))
+    for column, value in strong.items():
+        importance[column] = value
+    shadow = rng.permutation(np.linspace(0, 1, n))[None]
+    return Evidence(np.full(n, draws, np.int32), draws * importance, np.zeros(n, np.int32), draws * shadow)
+
+
+@pytest.mark.parametrize(
+    ("draws", "value", "decision", "reason"),
+    [
+        (9, 90.0, Decision.CONFIRMED, "more important than shadows, at a false discovery rate of 0.1"),
+        (
+            9,
+            None,
+            Decision.TENTATIVE,
+            "more important than shadows, but barely: at a false discovery rate of 0.1 without its halving",
+        ),
+        (9, 0.5, Decision.REJECTED, "not more important than shadows, at a false discovery rate of 0.1"),
+        (5, 90.0, Decision.TENTATIVE, "more important than shadows so far, but drawn 5 times or fewer"),
+        (2, 90.0, Decision.TENTATIVE, "more important than shadows so far, but drawn 5 times or fewer"),
+        (1, 90.0, Decision.UNEXAMINED, "drawn 5 times or fewer, too rarely to tell"),
+        (0, 0.0, Decision.UNEXAMINED, "never drawn"),
+    ],
+)
+def test_every_verdict(draws: int, value: float | None, decision: Decision, reason: str) -> None:
+    rule = ShadowRule()
+    if value is None:  # the weakest importance that is found at the whole rate is not found at half of it
+        values = np.linspace(1, 3, 400)
+        rates = [stats.false_discovery_control(rule.chances(made(400, draws, {3: v})), method="bh")[3] for v in values]
+        value = float(values[np.flatnonzero(np.array(rates) <= 0.1)[0]])
+    told = rule.judge(made(400, draws, {3: value}))
+    assert (told.decision[3], told.reasons[told.reason[3]]) == (decision, reason)
+
+
+def test_words_of_the_mirror() -> None:
+    importance = np.linspace(-10, 10, 400)
+    importance[3] = 9000.0
+    told = MirrorRule().judge(Evidence(np.full(400, 10, np.int32), importance, np.zeros(400, np.int32)))
+    wanted = "more important than chance makes others harmful, at a false discovery rate of 0.1"
+    assert [told.reasons[told.reason[j]] for j in (3, 4)] == [wanted, f"not {wanted}"]
+    assert (MirrorRule().against, ShadowRule().against) == ("mirror", "shadows")
+
+
+def test_advice() -> None:
+    plain = "more rows, or a larger fdr, make weak columns visible"
+    evidence = made(50, 9, {})
+    assert ShadowRule().advice(evidence) == plain
+    few = "fewer than 10 columns are below zero, too few to mirror: use the rule 'shadow'"
+    for n_below, wanted in ((9, few), (10, plain)):
+        importance = np.r_[np.full(n_below, -1.0), np.zeros(20)]
+        assert MirrorRule().advice(evidence._replace(importance=importance)) == wanted
+
+
+def test_ten_below_zero_are_enough_to_mirror() -> None:
+    importance = np.r_[np.arange(-10.0, 0.0), 0.0, 0.0, 500.0]
+    evidence = Evidence(np.full(13, 10, np.int32), importance, np.zeros(13, np.int32))
+    null = MirrorRule().null(evidence, np.arange(13))
+    assert sorted(null) == pytest.approx(sorted([*np.arange(-1.0, 0.0, 0.1), 0, 0, *np.arange(0.1, 1.05, 0.1)]))
+    assert MirrorRule().null(evidence, np.arange(1, 13)).tolist() == []
+
+
+def test_what_rules_that_test_compare_with() -> None:
+    evidence = made(50, 9, {})
+    evidence.draws[:10] = 5
+    told = ShadowRule().compared_with(evidence._replace(shadow=np.vstack([evidence.shadow] * 2)))
+    assert (len(told.scores), told.n, told.threshold) == (80, 80, None)
+    assert told.scores[:40] == pytest.approx(evidence.shadow[0, 10:] / 9)
+    nothing = ShadowRule().compared_with(Evidence.none(4, 1))
+    assert (nothing.n, nothing.scores.tolist()) == (0, [])
+
+
+def test_of_many_columns_some_stand_for_all() -> None:
+    n = 200_001
+    evidence = Evidence(np.full(n, 9, np.int32), np.zeros(n), np.zeros(n, np.int32), np.zeros((1, n)))
+    told = ShadowRule().compared_with(evidence)
+    assert (len(told.scores), told.n) == (100_001, n)
+
+
+def test_whose_chance_is_modelled() -> None:
+    """Those beyond the tail of their kind: here the highest tenth of 400 shadows, and of 100 others."""
+    evidence = made(500, 9, {3: 90.0, 7: 0.5, 450: 90.0, 460: 0.5})
+    evidence.draws[480] = 5
+    told = ShadowRule(kinds=np.repeat([0, 1], [400, 100])).modelled(evidence)
+    assert told[[3, 7, 450, 460, 480]].tolist() == [True, False, True, False, False]
+    chances = ShadowRule(kinds=np.repeat([0, 1], [400, 100])).chances(evidence)
+    assert told[:400].tolist() == (chances[:400] <= 41 / 401).tolist()
+    assert told.dtype == bool
+    assert not MirrorRule().modelled(evidence).any()
+    few = made(19, 9, {3: 90.0})
+    assert not ShadowRule().modelled(few).any()
+
+
+def test_least_draws_are_not_enough() -> None:
+    """Five by default, and one to be carried: more than that is asked for."""
+    for draws, found, judged in ((1, [], False), (2, [3], False), (5, [3], False), (6, [3], True)):
+        evidence = made(400, draws, {3: 90.0})
+        assert ShadowRule().found(evidence).tolist() == found
+        assert bool(ShadowRule().chances(evidence)[3] < 0.01) == judged
+        assert ShadowRule(least_draws=draws).chances(evidence)[3] == 1
+
+
+def test_kinds_of_columns() -> None:
+    """Two codes to sixteen and more make five ordered kinds; categories have more, and missing values one more each."""
+    n_codes = np.repeat([1, 2, 4, 8, 16, 255], 100)
+    ordered = comparable(np.zeros(600, bool), n_codes, np.zeros(600, int))
+    assert [np.unique(part).tolist() for part in np.split(ordered, 6)] == [[0], [1], [2], [3], [4], [4]]
+    categories = comparable(np.ones(600, bool), n_codes, np.zeros(600, int))
+    assert [np.unique(part).tolist() for part in np.split(categories, 6)] == [[0], [1], [2], [3], [4], [5]]
+    mixed = np.repeat([False, False, True, True], 100)
+    missing = np.tile(np.repeat([0, 1], 100), 2)
+    assert np.unique(comparable(mixed, np.full(400, 16), missing), return_counts=True)[1].tolist() == [100] * 4
+    large = comparable(np.repeat([False, True], 100), np.full(200, 256), np.repeat([1, 0], 100))
+    assert np.split(large, 2)[0].tolist() == [0] * 100
+    assert np.split(large, 2)[1].tolist() == [1] * 100
+
+
+@pytest.mark.parametrize(("sizes", "wanted"), [([99, 101], [0, 0]), ([100, 99], [0, 0]), ([100, 100], [0, 1])])
+def test_a_kind_needs_a_hundred_columns(sizes: list[int], wanted: list[int]) -> None:
+    kinds = comparable(np.zeros(sum(sizes), bool), np.repeat([2, 8], sizes), np.zeros(sum(sizes), int))
+    assert [int(part[0]) for part in np.split(kinds, sizes[:1])] == wanted
+
+
+def test_kinds_that_join_are_gathered_until_they_are_a_hundred() -> None:
+    kinds = comparable(np.zeros(310, bool), np.repeat([2, 4, 8, 16], [60, 60, 60, 130]), np.zeros(310, int))
+    assert [int(part[0]) for part in np.split(kinds, [60, 120, 180])] == [0, 0, 1, 1]
+
+
+@pytest.mark.parametrize("fdr", [0, 1, "low", None])
+def test_the_whole_sentence_about_a_rate(fdr: object) -> None:
+    with pytest.raises(
+        ParameterError, match=f"^fdr is {fdr!r}; it is a rate: give a number between 0 and 1, such as 0.1$"
+    ):
+        check_fdr(fdr)
+    check_fdr(np.float32(0.5))

@@ -77,7 +77,16 @@ def run_suite(suite: Suite, folder: str, cache: Path) -> Outcome:
     environment = {**os.environ, **suite.environment, "NUMBA_CACHE_DIR": str(cache)}
     with tempfile.TemporaryDirectory(prefix="torture-") as scratch:
         report = Path(scratch) / "report.xml"
-        command = [sys.executable, "-m", "pytest", f"tests/{folder}", "-q", f"--junitxml={report}", "-p", "no:cacheprovider"]
+        command = [
+            sys.executable,
+            "-m",
+            "pytest",
+            f"tests/{folder}",
+            "-q",
+            f"--junitxml={report}",
+            "-p",
+            "no:cacheprovider",
+        ]
         if suite.without:
             command += ["-k", " and ".join(f"not {name}" for name in suite.without)]
         if suite.most_s:

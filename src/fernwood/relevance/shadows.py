@@ -140,7 +140,7 @@ def false_discoveries(chances: NDArray[np.float64]) -> NDArray[np.float64]:
     rates = _rates(chances[order], n)
     np.minimum.accumulate(rates[::-1], out=rates[::-1])
     out = np.empty(n)
-    out[order] = np.minimum(rates, 1.0, out=rates)
+    out[order] = rates  # at most 1: the last is the largest chance
     return out
 
 
