@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
+from fernwood.cli import carry_out
 from torture.failing import Case, all_cases, n_descriptors, spread, tried
 from torture.faulty import FAULTS, Disk, Fault, FaultyDisk, installed
 from torture.life import Life
@@ -47,6 +50,20 @@ def test_a_fault_leaves_an_old_state_or_a_new_one_and_one_sentence(life: Life, c
             wrong[str(case)] = outcome.wrong
     assert wrong == {}
     assert met > N_CASES * 0.9
+
+
+@pytest.mark.parametrize(("path", "what"), [("x.csv", "'x.csv'"), (None, "the disk")])
+def test_what_the_system_refuses_is_one_sentence(
+    capsys: pytest.CaptureFixture[str], path: str | None, what: str
+) -> None:
+    def refuse() -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO), path)
+
+    with pytest.raises(SystemExit) as end:
+        carry_out(refuse)
+    assert end.value.code == 2
+    said = f"fernwood: {what} refused: Input/output error; mend that, and give the command again\n"
+    assert capsys.readouterr() == ("", said)
 
 
 # The disk itself ----------------------------------------------------------------------------------------------------
