@@ -51,6 +51,23 @@ def test_writes_go_on_after_short_ones(tmp_path: Path, monkeypatch: pytest.Monke
     assert (tmp_path / "f").read_bytes() == b"01AB456789"
 
 
+def test_small_writes_are_put_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Parquet and zip files are written in pieces of a few bytes; each would be a call of the system."""
+    sizes: list[int] = []
+    real = os.write
+    monkeypatch.setattr(os, "write", lambda fd, data: (sizes.append(len(data)), real(fd, data))[1])
+    pieces = [bytes([i % 7]) * size for i, size in enumerate([3, 5, 10**5, 4, 2**16, 2**16 + 1, 1])]
+    with FileWriter(tmp_path / "f") as file:
+        for piece in pieces:
+            file.write(piece)
+            assert file.tell() == sum(map(len, pieces[: pieces.index(piece) + 1]))
+        back = bytearray(8)
+        file.read_into(memoryview(back), 0)
+        assert bytes(back) == pieces[0] + pieces[1]
+    assert (tmp_path / "f").read_bytes() == b"".join(pieces)
+    assert sizes == [8, 10**5, 4, 2**16, 2**16 + 1, 1]
+
+
 def test_a_writer_syncs_before_it_closes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[str] = []
     sync, close = os.fsync, os.close

@@ -8,6 +8,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from torture.faulty import FAULTS, Disk, Fault, FaultyDisk, installed
+from torture.life import settled
 from torture.standing import ABSENT, examined, listed
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ def all_cases(life: Life) -> list[Case]:
             step.run(life.folder)
         for call, n in sorted(disk.counts.items()):
             cases += [Case(step.name, Fault(call, number, what)) for what in FAULTS[call] for number in range(1, n + 1)]
+    settled()
     return cases
 
 

@@ -28,7 +28,7 @@ from torture.standing import examined, listed
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["Life", "Said", "Step", "lived"]
+__all__ = ["Life", "Said", "Step", "lived", "settled"]
 
 METHODS = {
     "snowball": [],
@@ -147,9 +147,14 @@ def lived(place: Path) -> Life:
         life.files[step.name] = listed(life.folder)
         for name in step.makes:
             _copy(life.folder / name, whole / name)
-    gc.collect()
-    gc.freeze()  # what is loaded stays: looking through it after every case would take most of the time
+    settled()
     return life
+
+
+def settled() -> None:
+    """Let Python not look again through what stays: that would take most of the time of a case."""
+    gc.collect()
+    gc.freeze()
 
 
 def _copy(source: Path, target: Path) -> None:
@@ -404,7 +409,7 @@ def _command(arguments: tuple[str, ...] | Callable[[], None]) -> Said:
             carry_out(do)
         except SystemExit as end:
             code = int(end.code or 0)
-        gc.collect()
+        gc.collect(0)  # what cannot be closed says so while somebody listens
     return Said(code, error.getvalue())
 
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 import hashlib
 import zipfile
 import zlib
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -31,7 +33,7 @@ def examined(folder: Path, names: tuple[str, ...]) -> dict[str, str]:
         if name.endswith(".run"):
             told |= {f"{name}/{part}": what for part, what in _run(path).items()}
         else:
-            told[name] = _guarded(lambda path=path: _told(path))  # type: ignore[misc]
+            told[name] = _guarded(partial(_told, path))
     return told
 
 
@@ -40,9 +42,9 @@ def listed(folder: Path) -> set[str]:
     return {str(path.relative_to(folder)) for path in folder.rglob("*")}
 
 
-def _guarded(tell) -> str:  # type: ignore[no-untyped-def]
+def _guarded(tell: Callable[[], str]) -> str:
     try:
-        return str(tell())
+        return tell()
     except FernwoodError as error:
         return f"{REFUSED}{error}"
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import errno
+import os
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
+from fernwood.cli import carry_out
 from torture.failing import Case, all_cases, n_descriptors, spread, tried
 from torture.faulty import FAULTS, Disk, Fault, FaultyDisk, installed
 from torture.life import Life
@@ -48,6 +52,20 @@ def test_a_fault_leaves_an_old_state_or_a_new_one_and_one_sentence(life: Life, c
     assert met > N_CASES * 0.9
 
 
+@pytest.mark.parametrize(("path", "what"), [("x.csv", "'x.csv'"), (None, "the disk")])
+def test_what_the_system_refuses_is_one_sentence(
+    capsys: pytest.CaptureFixture[str], path: str | None, what: str
+) -> None:
+    def refuse() -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO), path)
+
+    with pytest.raises(SystemExit) as end:
+        carry_out(refuse)
+    assert end.value.code == 2
+    said = f"fernwood: {what} refused: Input/output error; mend that, and give the command again\n"
+    assert capsys.readouterr() == ("", said)
+
+
 # The disk itself ----------------------------------------------------------------------------------------------------
 
 
@@ -57,14 +75,17 @@ def test_calls_are_counted_and_the_right_one_fails(tmp_path: Path) -> None:
     with installed(Disk()) as disk:
         with FileWriter(tmp_path / "f") as file:
             file.write(b"one")
+            file.flush()
             file.write(b"two")
         assert read_file(tmp_path / "f") == b"onetwo"
     assert (disk.counts["write"], disk.counts["fsync"], disk.counts["preadv"]) == (2, 1, 1)
     faulty = FaultyDisk(Fault("write", 2, "ENOSPC"))
     with installed(faulty), FileWriter(tmp_path / "g") as file:
         file.write(b"one")
+        file.flush()
+        file.write(b"two")
         with pytest.raises(OSError, match="No space left"):
-            file.write(b"two")
+            file.flush()
         file.write(b"three")
     assert faulty.struck
     assert (tmp_path / "g").read_bytes() == b"onethree"
@@ -75,11 +96,9 @@ def test_a_write_of_half_the_bytes(tmp_path: Path, what: str, left: bytes) -> No
     from fernwood.files import FileWriter
 
     with installed(FaultyDisk(Fault("write", 1, what))), FileWriter(tmp_path / "f") as file:
-        if what == "short":
-            file.write(b"0123456789")
-        else:
-            with pytest.raises(OSError, match="No space left"):
-                file.write(b"0123456789")
+        file.write(b"0123456789")
+        with nullcontext() if what == "short" else pytest.raises(OSError, match="No space left"):
+            file.flush()
     assert (tmp_path / "f").read_bytes() == left
 
 

@@ -15,7 +15,7 @@ import pytest
 
 import fernwood
 from fernwood.errors import ParameterError, StoreError
-from fernwood.store import cache as caches, objects, remote
+from fernwood.store import objects, remote
 
 pytest.importorskip("fsspec", reason="stores at a URL need fsspec: pip install 'fernwood[remote]'")
 
@@ -174,7 +174,7 @@ def test_a_full_disk_is_told(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     class Usage:
         free = 2 * BLOCK
 
-    monkeypatch.setattr(caches.shutil, "disk_usage", lambda _: Usage)
+    monkeypatch.setattr("shutil.disk_usage", lambda _: Usage)
     with pytest.raises(StoreError, match="has 2.0 kB free, too little for a cache; name a directory on another"):
         opened(url).read([0])
 
@@ -183,7 +183,7 @@ def test_half_of_the_free_disk_at_most(url: str, tmp_path: Path, monkeypatch: py
     class Usage:
         free = 2 * BLOCK * 12
 
-    monkeypatch.setattr(caches.shutil, "disk_usage", lambda _: Usage)
+    monkeypatch.setattr("shutil.disk_usage", lambda _: Usage)
     with opened(url) as store, opened(url) as other:
         for i in range(N_COLUMNS):
             store.read([i])

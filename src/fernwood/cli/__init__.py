@@ -1,7 +1,7 @@
 """The command line: thin commands over the library, one sentence for every error, exit codes that mean something.
 
-0 done; 1 internal error; 2 bad usage or bad input; 3 stopped early with a resumable run; 130 and 143 stopped by
-Ctrl-C or a termination signal with nothing to resume.
+0 done; 1 internal error; 2 bad usage, bad input or a disk that refuses; 3 stopped early with a resumable run; 130 and
+143 stopped by Ctrl-C or a termination signal with nothing to resume.
 """
 
 from __future__ import annotations

@@ -436,9 +436,8 @@ def _disk_troubles(path: Path | None) -> Iterator[None]:
             raise StoreError(
                 f"no space left on the device that holds {where}; free some, or write the store elsewhere"
             ) from error
-        raise StoreError(
-            f"the disk refused: {error.strerror} ({shown(error.filename) if error.filename else where})"
-        ) from error
+        what = shown(error.filename) if error.filename else where
+        raise StoreError(f"the disk refused: {error.strerror} ({what})") from error
 
 
 def _silent(_: Progress) -> None:
