@@ -149,11 +149,8 @@ class _Chain:
         fresh = self._may_be_fresh and (self.case.kind == "workers" or chance.random() < _FRESH)
         if fresh or chance.random() < 1 / 2:
             after = chance.uniform(0, 1.1 * seconds) + (chance.uniform(0.8, 1.2) * _START_S if fresh else 0)
-            number = (
-                signal.SIGTERM
-                if self.case.kind not in ("fit", "workers") and chance.random() < _SIGNALS
-                else signal.SIGKILL
-            )
+            gently = self.case.kind in ("ingest", "select") and chance.random() < _SIGNALS
+            number = signal.SIGTERM if gently else signal.SIGKILL
             self.told.append(f"signal {number:d} after {after:.3f} s{' in a fresh process' if fresh else ''}")
             ended = self.run_fresh((number, after)) if fresh else self._disturbed(number, after)
             self.by_instant += ended.was_killed

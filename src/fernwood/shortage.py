@@ -20,7 +20,7 @@ __all__ = ["check_libraries", "check_threads", "is_shortage", "saying_shortage",
 
 _STACK, _START = 2**23, 2**22
 """Bytes of addresses that a thread takes, and bytes that starting some takes beside them."""
-_LIBRARIES, _A_PROCESSOR = 352 * 2**20, 80 * 2**20
+_LIBRARIES, _A_PROCESSOR = 512 * 2**20, 80 * 2**20
 """Bytes of addresses that libraries of numerics take when they are loaded, in all and for every processor."""
 _SAID = (
     "can't start new thread",
