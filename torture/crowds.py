@@ -103,7 +103,7 @@ def two_new_stores_of_a_name(crowd: Crowd, seconds: float) -> Seen:
 def two_writers_of_a_run(crowd: Crowd, seconds: float) -> Seen:
     """A run that is worked on refuses everybody else, goes on unharmed, and can be looked at all the time."""
     store, run = crowd.tables[0].with_suffix(".fern"), crowd.folder / "r"
-    draws = int(3000 * seconds)
+    draws = int(2000 * max(seconds, 1))
     whole = _end(crowd.command("select", store, "--out", crowd.folder / "whole", *_LONG, draws))
     first = crowd.command("select", store, "--out", run, *_LONG, draws)
     while not (run / "checkpoint.npz").is_file() and first.wait(0.01) is None:

@@ -82,7 +82,7 @@ class Kills:
         fernwood.ingest(folder / "old.csv", folder / "old.fern", target="y").close()
         self._whole: dict[str, tuple[dict[str, bytes], float, int]] = {}
 
-    def chain(self, number: int, case: Case | None = None, most: int = 4) -> Outcome:
+    def chain(self, number: int, case: Case | None = None, most: int = 6) -> Outcome:
         """One chain; by default of the case whose turn it is."""
         case = case or CASES[number % len(CASES)]
         chance = random.Random(f"{self._seed}/{number}")
@@ -92,7 +92,7 @@ class Kills:
         whole, seconds, calls = self._in_one_go(told)
         faults: list[str] = []
         try:
-            for _ in range(chance.randint(1, most)):
+            for _ in range(chance.randint(1 + most // 3, most)):
                 told.attempt(seconds, calls)
             told.finish()
             faults += [f"{name} differs" for name, data in told.answer().items() if data != whole[name]]
@@ -149,7 +149,8 @@ class _Chain:
         fresh = self._may_be_fresh and (self.case.kind == "workers" or chance.random() < _FRESH)
         if fresh or chance.random() < 1 / 2:
             after = chance.uniform(0, 1.1 * seconds) + (chance.uniform(0.8, 1.2) * _START_S if fresh else 0)
-            number = signal.SIGTERM if self.case.kind != "fit" and chance.random() < _SIGNALS else signal.SIGKILL
+            gently = self.case.kind in ("ingest", "select") and chance.random() < _SIGNALS
+            number = signal.SIGTERM if gently else signal.SIGKILL
             self.told.append(f"signal {number:d} after {after:.3f} s{' in a fresh process' if fresh else ''}")
             ended = self.run_fresh((number, after)) if fresh else self._disturbed(number, after)
             self.by_instant += ended.was_killed

@@ -242,7 +242,7 @@ class Soak:
         out = chance.choice(list(commands))
 
         def do(place: Path) -> dict[str, bytes]:
-            force = ["--force"] if (place / out).exists() and out != "r.html" else []
+            force = ["--force"] if (place / out).exists() else []
             _command(*commands[out], place / out, *force)
             return {out: (place / out).read_bytes()}
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import errno
 import mmap
+import os
 import resource
+import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -14,10 +16,12 @@ from fernwood.errors import FernwoodError, ShortageError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["check_threads", "is_shortage", "saying_shortage", "shortage"]
+__all__ = ["check_libraries", "check_threads", "is_shortage", "saying_shortage", "shortage"]
 
 _STACK, _START = 2**23, 2**22
 """Bytes of addresses that a thread takes, and bytes that starting some takes beside them."""
+_LIBRARIES, _A_PROCESSOR = 512 * 2**20, 80 * 2**20
+"""Bytes of addresses that libraries of numerics take when they are loaded, in all and for every processor."""
 _SAID = (
     "can't start new thread",
     "cannot allocate memory",
@@ -76,6 +80,17 @@ def saying_shortage() -> Iterator[None]:
         raise
 
 
+def check_libraries() -> None:
+    """Raise a `ShortageError` under a limit of addresses in which libraries of numerics cannot be loaded.
+
+    OpenBLAS, which comes with them, ends the process then, or tries for ever.
+    """
+    limited = resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY
+    if limited and "scipy.special" not in sys.modules:
+        with saying_shortage():
+            _check_addresses(_LIBRARIES + _A_PROCESSOR * (os.cpu_count() or 1))
+
+
 def check_threads(n: int = 1) -> None:
     """Raise a `MemoryError` where the system would not give what so many threads take to start.
 
@@ -86,8 +101,12 @@ def check_threads(n: int = 1) -> None:
     --------
     >>> check_threads(2)
     """
+    _check_addresses(n * _STACK + _START)
+
+
+def _check_addresses(n_bytes: int) -> None:
+    """Ask for addresses that are new: what the process has and does not use would not do."""
     try:
-        # Not from what the process has and does not use: a thread takes addresses that are new.
-        mmap.mmap(-1, n * _STACK + _START).close()
+        mmap.mmap(-1, n_bytes).close()
     except OSError as error:
-        raise MemoryError(f"no room for {n} more threads") from error
+        raise MemoryError(f"{n_bytes} bytes") from error

@@ -23,7 +23,7 @@ from tests.made_runs import made_run
 from torture.crowds import SCENES, Crowd, Seen
 from torture.forking import Forker
 
-SECONDS = 1.0
+SECONDS = 0.7
 
 
 @pytest.fixture(scope="module")

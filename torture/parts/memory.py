@@ -14,10 +14,11 @@ from torture.shortages import JOBS, Shortages, cgroup_of, least_to_import
 __all__ = ["PART"]
 
 _MB = 2**20
-_BEYOND = (0, 0.25, 0.5, 1, 2, 4, 6, 8, 12, 16, 20, 24, 32, 48, 64, 96, 128, 192, 256, 512)
+_BEYOND = (0, 0.5, 2, 8, 12, 16, 20, 24, 32, 64, 128, 256, 1024)
 """MiB that a process may take beyond those it has when all is loaded."""
-_ABOVE = (0, 32, 64, 96, 128, 192, 256, 384, 512, 1024)
-"""MiB above what imports alone take."""
+_BELOW, _ABOVE = (64, 128, 256, 512, 640), (0, 32, 64, 128, 256, 1024)
+"""MiB of a fresh process: fewer than imports alone take, and above that."""
+_FRESH = ("ingest", "snowball", "boruta", "filter")
 _GROUPS = (64, 128, 192, 256, 384)
 """MiB of a control group."""
 
@@ -33,7 +34,9 @@ def run(asked: Asked) -> Sequence[Bar]:
         grouped = _may_group()
         for job in JOBS:
             tried = [made.forked(job, int(more * _MB)) for more in _BEYOND]
-            tried += [made.fresh(job, floor + above * _MB) for above in _ABOVE]
+            if job in _FRESH:
+                tried += [made.fresh(job, limit * _MB) for limit in _BELOW]
+                tried += [made.fresh(job, floor + above * _MB) for above in _ABOVE]
             if grouped:
                 tried += [made.in_cgroup(job, limit * _MB) for limit in _GROUPS]
             codes.update(one.code for one in tried)

@@ -17,7 +17,7 @@ import typer
 
 from fernwood.errors import FernwoodError, closest, printable, shown
 from fernwood.run.stopping import Stopped, hear
-from fernwood.shortage import is_shortage, shortage
+from fernwood.shortage import check_libraries, is_shortage, shortage
 from fernwood.version import __version__
 
 if TYPE_CHECKING:
@@ -109,6 +109,7 @@ def carry_out(command: Callable[[], Any]) -> NoReturn:
 
 
 def _load_commands() -> None:
+    check_libraries()
     from fernwood.cli.lean import return_freed_memory
 
     return_freed_memory()
