@@ -111,7 +111,7 @@ def test_no_command_says_a_control_character(strange: Path, made_up: bool, tmp_p
     said = {name: told(command) for name, command in commands(strange, run).items()}
     assert {name: bad for name, text in said.items() if (bad := terminal_escapes(text))} == {}
     assert sum(map(bool, said.values())) > 10
-    assert "internal" not in "".join(said.values())
+    assert not {"internal", "damaged"} & set("".join(said.values()).split())
 
 
 @pytest.mark.parametrize("made_up", [False, True], ids=["a table of a stranger", "a run of a stranger"])
@@ -122,7 +122,7 @@ def test_a_report_is_text(strange: Path, made_up: bool, tmp_path: Path) -> None:
     shutil.copytree(strange / "r.run", run)
     if made_up:
         hostile_run(run)
-    told(["report", run])
+    assert "the report is" in told(["report", run])
     page = (run / "report.html").read_text(encoding="utf-8")
     assert html_escapes(page) == []
     assert ("owned" if made_up else "alert(2)") in page  # it is there, as text
