@@ -12,6 +12,8 @@ __all__ = ["csv_escapes", "html_escapes", "terminal_escapes"]
 
 _STRANGE_TAGS = {"img", "iframe", "object", "embed", "form", "base", "link", "video", "audio", "frame", "foreignobject"}
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_IN_TEXT = "\n\t \u200c\u200d"
+"""Of a page: blanks, and what joins letters, and people to what they do."""
 _STYLED = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\r")
 """How the command line colours words and draws its progress on a terminal."""
 
@@ -37,7 +39,7 @@ class _Page(HTMLParser):
     handle_startendtag = handle_starttag
 
     def handle_data(self, data: str) -> None:
-        if bad := [c for c in data if not c.isprintable() and c not in "\n\t "]:
+        if bad := [c for c in data if not c.isprintable() and c not in _IN_TEXT]:
             self.found.append(f"text with {bad[0]!r}")
 
 

@@ -37,6 +37,8 @@ SCRATCH = ROOT / "torture" / "scratch"
 _LONGEST_INPUT = 8192
 _DEADLY_SECONDS = 30
 """After which an input that is still being used is taken for one that never ends."""
+_STARTING_SECONDS = 240
+"""What a process may take beside fuzzing itself: to compile kernels with bounds checked, and to use inputs kept."""
 _ADDRESS_SPACE = 3 * 2**30
 """Bytes of address space that the process may take beyond what it has when it begins."""
 _TRIES = 300
@@ -103,9 +105,13 @@ def _child(name: str, seconds: float, seed: int, work: Path) -> str:
     }
     command = [sys.executable, "-m", "torture.fuzzing", name, "--seconds", f"{seconds:.0f}", "--seed", str(seed)]
     with (work / "said.txt").open("w+b") as said:
-        subprocess.run(
-            [*command, "--work", str(work)], cwd=ROOT, env=environment, stdout=said, stderr=said, check=False
-        )
+        child = subprocess.Popen([*command, "--work", str(work)], cwd=ROOT, env=environment, stdout=said, stderr=said)
+        try:
+            child.wait(timeout=seconds + _STARTING_SECONDS)
+        except subprocess.TimeoutExpired:  # an input that never ends, or a machine with no time for it
+            child.kill()
+            child.wait()
+            (work / "current.bin").replace(work / "deaths" / f"endless-{seed}")
         said.seek(0)
         return said.read().decode("utf-8", "replace")
 
@@ -133,7 +139,7 @@ def main() -> None:
         begin |= {path.stem: path.read_bytes() for path in corpus_of(arguments.name)}
         findings = _Findings(fuzzed, arguments.work / "findings")
         for data in begin.values():  # modules that are loaded on the way are instrumented as well
-            findings.look(data)
+            judge(fuzzed, data)
     inputs = arguments.work / "inputs"
     for data in begin.values():
         (inputs / hashlib.sha1(data).hexdigest()).write_bytes(data)
@@ -177,11 +183,12 @@ class _Findings:
     """Judges inputs, and writes down the first, made small, of every kind of finding."""
 
     def __init__(self, fuzzed: Target, directory: Path) -> None:
-        self._target, self._directory = fuzzed, directory
+        self._target, self._directory, self._current = fuzzed, directory, directory.with_name("current.bin")
         self._known = {path.stem for path in directory.glob("*.json")}
 
     def look(self, data: bytes) -> None:
         """Judge an input."""
+        self._current.write_bytes(data)  # for whoever finds that the process does not end
         finding = judge(self._target, data)
         if finding is None or finding.key in self._known:
             return

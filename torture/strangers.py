@@ -56,7 +56,7 @@ def hostile_table(path: Path, n: int = 60) -> str:
     target = "<b onmouseover=alert(5)>"
     columns: dict[str, object] = {name: y + 0.05 * rng.standard_normal(n) for name in MARKUP}
     labels = pa.array([(*MARKUP[:4], *CONTROLS)[k] for k in np.where(y, rng.integers(0, 4, n), rng.integers(4, 13, n))])
-    columns["categories"] = labels
+    columns["words"] = labels
     columns["noise"] = rng.standard_normal(n)
     columns[target] = pa.array([(MARKUP[1], CONTROLS[0])[k] for k in y])
     pq.write_table(pa.table(columns), path)

@@ -7,14 +7,38 @@ more memory than they do; anything else is refused before memory is taken for it
 from __future__ import annotations
 
 import math
+import tokenize
 import zipfile
 from typing import IO, Any
 
 import numpy as np
 
-__all__ = ["check_members", "check_stored", "plain_header"]
+__all__ = ["check_members", "check_stored", "plain_header", "read_header"]
 
+_TROUBLES = (ValueError, SyntaxError, TypeError, OverflowError, RecursionError, MemoryError, tokenize.TokenError)
+"""What NumPy's reading of a header raises: it is parsed as Python's words for values, though never run."""
 _PLAIN_KINDS = "biufcUSmM"
+
+
+def read_header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Shape, order and type that the header of a `.npy` file says; whatever is wrong with it is a ValueError.
+
+    Examples
+    --------
+    >>> import io
+    >>> read_header(io.BytesIO(b"no array"))
+    Traceback (most recent call last):
+    ValueError: the header cannot be read
+    """
+    try:
+        version = np.lib.format.read_magic(file)
+        read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+        shape, by_columns, dtype = read(file)
+    except _TROUBLES as error:
+        raise ValueError("the header cannot be read") from error
+    if any(type(length) is not int for length in shape):
+        raise ValueError("a length is no number")
+    return shape, by_columns, dtype
 
 
 def plain_header(file: IO[bytes], n_bytes: int) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
@@ -33,9 +57,7 @@ def plain_header(file: IO[bytes], n_bytes: int) -> tuple[tuple[int, ...], bool, 
     ((2, 3), False, dtype('float32'))
     """
     begin = file.tell()
-    version = np.lib.format.read_magic(file)
-    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-    shape, by_columns, dtype = read(file)
+    shape, by_columns, dtype = read_header(file)
     left = n_bytes - (file.tell() - begin)
     if (
         dtype.kind not in _PLAIN_KINDS

@@ -34,7 +34,7 @@ def made(kind: type[Any], entries: Any) -> Any:
     hints = get_type_hints(kind)
     for name, value in entries.items():
         if name not in hints or not fits(value, hints[name]):
-            raise ValueError(f"{name} is not what it should be")
+            raise ValueError(f"{ascii(name)[1:-1]} is not what it should be")
     return kind(**entries)
 
 

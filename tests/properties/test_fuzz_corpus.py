@@ -11,6 +11,7 @@ import socket
 import subprocess
 from collections.abc import Callable
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +24,9 @@ from torture.target import Target
 from torture.targets import NAMES, target
 from torture.watching import ForbiddenError, watched
 
+_SEEDS = 12
+"""Inputs of those that fuzzing begins with, of every format; `make torture` has them all."""
+
 
 @pytest.mark.parametrize("name", NAMES)
 def test_what_is_kept_is_harmless(name: str) -> None:
@@ -30,7 +34,7 @@ def test_what_is_kept_is_harmless(name: str) -> None:
         pytest.importorskip("h5py")
         pytest.importorskip("anndata")
     fuzzed = target(name)
-    inputs = {path.name: path.read_bytes() for path in corpus_of(name)} | dict(fuzzed.seeds())
+    inputs = {path.name: path.read_bytes() for path in corpus_of(name)} | dict(islice(fuzzed.seeds().items(), _SEEDS))
     assert len(inputs) > 5
     found = {key: finding for key, data in inputs.items() if (finding := judge(fuzzed, data)) is not None}
     assert found == {}

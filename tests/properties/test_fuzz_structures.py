@@ -20,7 +20,7 @@ from torture.targets.stores import base_store, write_files
 
 EDITS = st.binary(min_size=1, max_size=40)
 """Choices of the edits of `torture/edits.py`."""
-FEW = settings(max_examples=25)
+FEW = settings(max_examples=20)
 
 
 @pytest.mark.parametrize("name", ["store", "model", "run", "result", "parquet"])
@@ -29,6 +29,8 @@ FEW = settings(max_examples=25)
 def test_edits_of_what_fernwood_writes(name: str, data: bytes) -> None:
     if name == "parquet":
         data = b"\x02" + data
+    if name in ("run", "result"):
+        data = bytes([data[0] % 2 + 1]) + data[1:]  # of two methods: making ready the others takes long
     assert judge(target(name), data) is None
 
 

@@ -110,8 +110,8 @@ def test_no_command_says_a_control_character(strange: Path, made_up: bool, tmp_p
         hostile_run(run)
     said = {name: told(command) for name, command in commands(strange, run).items()}
     assert {name: bad for name, text in said.items() if (bad := terminal_escapes(text))} == {}
-    assert all(said.values())
-    assert "internal" not in "".join(said.values())
+    assert sum(map(bool, said.values())) > 10
+    assert not {"internal", "damaged"} & set("".join(said.values()).split())
 
 
 @pytest.mark.parametrize("made_up", [False, True], ids=["a table of a stranger", "a run of a stranger"])
@@ -122,11 +122,10 @@ def test_a_report_is_text(strange: Path, made_up: bool, tmp_path: Path) -> None:
     shutil.copytree(strange / "r.run", run)
     if made_up:
         hostile_run(run)
-    told(["report", run])
+    assert "the report is" in told(["report", run])
     page = (run / "report.html").read_text(encoding="utf-8")
     assert html_escapes(page) == []
-    assert ("alert(2)" in page) is not made_up  # it is there, as text
-    assert "owned" in page or not made_up
+    assert ("owned" if made_up else "alert(2)") in page  # it is there, as text
 
 
 def test_the_checks_see_what_they_should() -> None:
@@ -266,10 +265,10 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - held)
 def test_what_grows_a_thousandfold_stays_inside_the_budget(kind: str, tmp_path: Path) -> None:
     path = tmp_path / ("t.csv.gz" if kind == "csv" else "t.parquet")
     if kind == "csv":
-        swollen_csv(path, 200 * 2**20)
+        swollen_csv(path, 100 * 2**20)
     else:
-        swollen_parquet(path, 64 * 2**20)
-    assert path.stat().st_size < 3 * 2**20
+        swollen_parquet(path, 16 * 2**20)
+    assert path.stat().st_size < 2**20
     done = subprocess.run(
         [sys.executable, "-c", CHILD, path, tmp_path / "o.fern"], capture_output=True, text=True, check=True
     )
@@ -285,11 +284,11 @@ def test_a_checkpoint_that_grows_is_damaged(strange: Path, tmp_path: Path) -> No
     shutil.copytree(strange / "r.run", run)
     for name in ("result.json", "checkpoint-before.npz"):
         (run / name).unlink(missing_ok=True)
-    swollen_npz(run / "checkpoint.npz", 2**30)
+    swollen_npz(run / "checkpoint.npz", 2**28)
     assert (run / "checkpoint.npz").stat().st_size < 2 * 2**20
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     assert "the checkpoint of 'r.run' is damaged" in told(["resume", run])
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000
 
 
 def test_a_million_names_and_a_line_without_end(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pyarrow.feather
 import pyarrow.parquet as pq
 
 from torture.edits import HOSTILE_NAMES, edited_table
-from torture.target import Choices, Target
+from torture.target import Choices, Target, making
 from torture.targets.tables import ingested
 
 
@@ -24,23 +24,20 @@ def _use(data: bytes, folder: Path) -> None:
         path.write_bytes(choices.rest())
     else:
         table = _base()
-        while choices.left:
-            table = edited_table(table, choices)
-        _write(table, path, flags)
+        with making():
+            for _ in range(1 + choices.number(4)):
+                table = edited_table(table, choices)
+            _write(table, path, flags)
     target = -1 if flags & 1 and kind >= 2 else None
     ingested(path, folder, clean_names=bool(flags & 2), target=target, many_categories="drop" if flags & 4 else "error")
 
 
 def _write(table: pa.Table, path: Path | io.BytesIO, flags: int) -> None:
-    try:
-        if isinstance(path, Path) and path.suffix == ".feather":
-            pyarrow.feather.write_feather(table, str(path), compression="lz4" if flags & 8 else "uncompressed")
-        else:
-            codec = "zstd" if flags & 8 else "none"
-            pq.write_table(table, path, compression=codec, use_dictionary=not flags & 16, row_group_size=3)
-    except (pa.ArrowException, UnicodeError) as error:  # what nobody can write, nobody can give us
-        if isinstance(path, Path):
-            path.write_bytes(b"PAR1" + str(error).encode("utf-8", "replace"))
+    if isinstance(path, Path) and path.suffix == ".feather":
+        pyarrow.feather.write_feather(table, str(path), compression="lz4" if flags & 8 else "uncompressed")
+    else:
+        codec = "zstd" if flags & 8 else "none"
+        pq.write_table(table, path, compression=codec, use_dictionary=not flags & 16, row_group_size=3)
 
 
 def _base() -> pa.Table:

@@ -65,7 +65,9 @@ def _write(path: Path, choices: Choices, flags: int) -> None:
 
     nodes = {name: _Node(node.array, dict(node.attributes)) for name, node in _base().items()}
     root: dict[str, Any] = {"encoding-type": "anndata", "encoding-version": "0.1.0"}
-    while choices.left and nodes:
+    for _ in range(choices.number(5) if nodes else 0):
+        if not nodes:
+            break
         name = choices.one_of(sorted(nodes))
         node = nodes[name]
         what = choices.number(4)

@@ -26,13 +26,15 @@ def _saved() -> tuple[bytes, ...]:
     x = rng.standard_normal((40, 6))
     y = np.array(["a", "b"])[(x[:, 0] + x[:, 1] > 0).astype(int)]
     store = fernwood.ingest(small_frame(), target="y")
-    fitted = [
-        fernwood.RandomFernsClassifier(5, depth=3, random_state=0).fit(x, y),
-        fernwood.SubspaceForestClassifier(n_iter=3, q=3, random_state=0).fit(x, y),
-        fernwood.SubspaceForestRegressor(n_iter=3, q=3, random_state=0).fit(x, x[:, 0]),
-        fernwood.SubspaceSelector(n_iter=10, q=3, random_state=0).fit(x, y),
-        fernwood.RandomFernsClassifier(4, depth=2, random_state=0).fit(store),
-    ]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of so little a table
+        fitted = [
+            fernwood.RandomFernsClassifier(5, depth=3, random_state=0).fit(x, y),
+            fernwood.SubspaceForestClassifier(n_iter=3, q=3, random_state=0).fit(x, y),
+            fernwood.SubspaceForestRegressor(n_iter=3, q=3, random_state=0).fit(x, x[:, 0]),
+            fernwood.SubspaceSelector(n_iter=10, q=3, random_state=0).fit(x, y),
+            fernwood.RandomFernsClassifier(4, depth=2, random_state=0).fit(store),
+        ]
     files = []
     with tempfile.TemporaryDirectory() as folder:
         for model in fitted:

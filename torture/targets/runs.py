@@ -152,8 +152,6 @@ def _ended(choices: Choices) -> dict[str, bytes]:
 
 
 def _seeds() -> Mapping[str, bytes]:
-    for method in _METHODS:
-        _base(method)
     rng = np.random.default_rng(9)
     return {f"edits-{i}": bytes([i % 6]) + rng.bytes(3 + i) for i in range(48)}
 

@@ -11,7 +11,7 @@ from fernwood.kernels.ferns import Trunks
 from fernwood.kernels.growing import Nodes
 from fernwood.learner.ferns import Ferns
 from fernwood.store.encode import Coding
-from fernwood.store.grid import Grids
+from fernwood.store.grid import Grids, unpack_grids
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -187,6 +187,8 @@ def taken_coding(archive: Archive, n_columns: int) -> Coding:
     )
     _require(np.array_equal(grids.offsets, np.concatenate(([0], np.cumsum(steps)))), "grids")
     _require(len(grids.steps) == grids.offsets[-1], "grids")
+    for grid in unpack_grids(grids):
+        _require(np.isfinite(grid).all() and not (grid[:-1] > grid[1:]).any(), "bins that are none")
     labels = {place: pa.array(words, pa.large_string()) for place, words in about["labels"]}
     _require(all(type(place) is int and 0 <= place < n_columns for place in labels), "labels of no column")
     _require(all(len(words) <= _MOST_CODES and not words.null_count for words in labels.values()), "too many labels")

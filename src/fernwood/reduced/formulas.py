@@ -89,4 +89,5 @@ def _mask(cells: Any) -> Any:
 def _guarded(cells: Any, mask: Any) -> Any:
     if mask is None:
         return cells
-    return pc.if_else(mask, pc.binary_join_element_wise(pa.scalar("'", cells.type), cells, ""), cells)
+    apostrophe, nothing = pa.scalar("'", cells.type), pa.scalar("", cells.type)
+    return pc.if_else(mask, pc.binary_join_element_wise(apostrophe, cells, nothing), cells)

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 __all__ = ["Watch", "course_of", "last_started"]
 
 _MOST_SAMPLES = 300
+_OF_ANY = {"time", "resident"}
+_OF_PROGRESS = _OF_ANY | {"stage", "done", "found"}
 _LEAST_SECONDS, _MOST_SECONDS, _SHARE = 1.0, 60.0, 1 / 200
 """Between two looks at a search that says nothing: a part of the time that it has taken, within these bounds."""
 _FIRST_SECONDS = 0.05
@@ -79,7 +81,7 @@ def _events(path: Path, having: bytes = b"") -> Iterator[dict[str, Any]]:
                 event = json.loads(line)
             except (ValueError, RecursionError):
                 continue
-            if is_whole(event) and "time" in event and "resident" in event:
+            if is_whole(event) and event.keys() >= (_OF_PROGRESS if event["event"] == "progress" else _OF_ANY):
                 yield event
 
 

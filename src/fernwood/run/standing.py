@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Standing", "standing"]
 
+_OF_A_SIGN = {"time", "process", "stage", "done", "total"}
 _LOOKED_AT = 200
 _FEWEST = 2
 """Signs of progress in one stage that a rate is told from."""
@@ -72,12 +73,12 @@ def standing(path: Path) -> Standing:
         works = not alone
     events = last_events(path / EVENTS_NAME, _LOOKED_AT)
     last = events[-1] if events else {}
-    signs = [event for event in events if event["event"] == "progress"]
+    signs = [event for event in events if event["event"] == "progress" and event.keys() >= _OF_A_SIGN]
     kept = [event for event in events if event["event"] == "checkpoint"][-1:]
     how_far: dict[str, Any] = {}
     if signs:
-        how_far = {name: signs[-1].get(name) for name in ("stage", "done", "total", "unit")}
-        how_far["detail"] = signs[-1].get("detail", "")
+        how_far = {name: signs[-1].get(name) for name in ("stage", "done", "total")}
+        how_far |= {name: signs[-1].get(name, "") for name in ("unit", "detail")}
         how_far["leading"] = tuple(signs[-1].get("leading", ()))
     began = last_started(path / EVENTS_NAME)
     return Standing(

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from fernwood.errors import SourceError, nearest, shown
+from fernwood.errors import FernwoodError, SourceError, nearest, shown
 from fernwood.sources.arrays import ArraySource
-from fernwood.sources.arrow import arrow_band
+from fernwood.sources.arrow import arrow_band, first_line
 from fernwood.sources.base import Band, Reader, Source, Workspace
 from fernwood.sources.chunks import ChunkedSource, SparseFileSource
 from fernwood.sources.containers import needed
@@ -56,7 +56,7 @@ class AnnotatedSource(Source):
 def open_annotated(container: Container, layer: str | None) -> AnnotatedSource:
     """The source of a file or folder."""
     read = needed("anndata.io", "h5ad", f"reading {container.title}").read_elem
-    with container.opened() as root:
+    with _understood(container.title), container.opened() as root:
         where, about = _place_of(root, layer, container.title)
         node = root[where]
         title = f"{shown(where)} in {container.title}"
@@ -74,10 +74,23 @@ def open_annotated(container: Container, layer: str | None) -> AnnotatedSource:
         return AnnotatedSource(matrix, ListedNames(names), _ObsSource(container, read), container.title)
 
 
+@contextmanager
+def _understood(title: str) -> Iterator[None]:
+    """Turn what anndata and the libraries below say of a file that is not theirs into one sentence."""
+    try:
+        yield
+    except FernwoodError:
+        raise
+    except Exception as error:
+        raise SourceError(
+            f"{title} is no AnnData that can be read ({first_line(error)[:200]}); write it again with anndata"
+        ) from error
+
+
 def var_names(container: Container) -> pa.Array:
     """The names of the columns of ``X`` in a file or folder."""
     read = needed("anndata.io", "h5ad", f"reading {container.title}").read_elem
-    with container.opened() as root:
+    with _understood(container.title), container.opened() as root:
         if "var" not in root:
             raise SourceError(f"{container.title} is no AnnData: it has no var; give one that has")
         return _strings(read(root["var"][_index_name(root["var"], container.title)]))
@@ -127,7 +140,7 @@ class _ObsSource(Source):
         self._container = container
         self._read = read
         self.title = f"obs of {container.title}"
-        with container.opened() as root:
+        with _understood(container.title), container.opened() as root:
             _index_name(root["obs"], container.title)
             self.names = ListedNames([str(name) for name in root["obs"].attrs.get("column-order", ())])
         self.n_bytes = 0
@@ -137,7 +150,11 @@ class _ObsSource(Source):
         """Read some columns."""
         names = [self.names[int(place)] for place in columns]
         with self._container.opened() as root:
-            yield _ObsReader({name: as_arrow(self._read(root["obs"][name]), name) for name in names}, names)
+            with _understood(self._container.title):
+                found = {name: as_arrow(self._read(root["obs"][name]), name) for name in names}
+                if len({len(column) for column in found.values()}) > 1:
+                    raise ValueError("columns of obs differ in length")
+            yield _ObsReader(found, names)
 
 
 class _ObsReader(Reader):

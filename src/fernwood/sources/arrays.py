@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from fernwood.errors import SourceError, shown
 from fernwood.files import FileReader, opened
+from fernwood.plain_arrays import read_header
 from fernwood.sources.arrow import arrow_band, first_line
 from fernwood.sources.base import Band, Kind, Progress, Reader, Source, Workspace
 from fernwood.sources.names import NumberedNames
@@ -279,12 +280,8 @@ def open_npy(path: Path) -> NpySource:
     """The array in a `.npy` file."""
     with opened(path) as file:
         try:
-            version = np.lib.format.read_magic(file)
-            read_header = (
-                np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-            )
             shape, by_columns, dtype = read_header(file)
-        except (ValueError, SyntaxError) as error:
+        except ValueError as error:
             raise SourceError(
                 f"{shown(path.name)} is not a whole .npy file: its header cannot be read; save it again"
             ) from error

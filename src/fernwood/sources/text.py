@@ -64,6 +64,13 @@ class TextSource(Source):
                 raise SourceError(f"{self.title} is empty; a table has a header and rows")
             self._dialect = _dialect(form, feed.text[feed.start :], path)
         self.n_cells_a_line = self._count_first_line()
+        if self.n_cells_a_line == 0:
+            raise SourceError(f"the quote that opens on the first line of {self.title} is never closed; mend the line")
+        if form.transposed and self.n_cells_a_line == 1:
+            raise SourceError(
+                f"the first line of {self.title} has one cell; with features in rows, a line holds a name and a value "
+                "of every sample: check the delimiter, or leave --transposed (transposed=) out"
+            )
         self.has_header = form.header if form.header is not None else self._first_line_names()
         self.names: Names
         if form.transposed:

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from fernwood.errors import SourceError, shown
+from fernwood.errors import SourceError, StoreError, shown
 from fernwood.sources.base import Band, Kind, SparseBand
 from fernwood.sources.levels import LevelBand
 from fernwood.store.grid import Grids, unpack_grids
@@ -246,7 +246,10 @@ def record_grid(record: dict[str, object]) -> NDArray[np.float64]:
         np.array([0, len(steps)]),
         steps,
     )
-    return unpack_grids(grids)[0]
+    grid = unpack_grids(grids)[0]
+    if not np.isfinite(grid).all() or (grid[:-1] > grid[1:]).any():
+        raise StoreError(f"the bins of column {shown(record['name'])} are none; make the store again")
+    return grid
 
 
 def record_scale(record: dict[str, Any]) -> Scale:

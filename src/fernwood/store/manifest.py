@@ -150,7 +150,7 @@ def understood(data: bytes | None, where: str) -> Manifest:
         known["codes"] = [made(FileRecord, record) for record in known["codes"]]
         known["columns"] = made(FileRecord, known["columns"])
         known["rows"] = made(FileRecord, known["rows"]) if known["rows"] else None
-        manifest = made(Manifest, known)
+        manifest: Manifest = made(Manifest, known)
     except (KeyError, TypeError, ValueError) as error:
         raise StoreError(damaged) from error
     if not _fits_together(manifest):

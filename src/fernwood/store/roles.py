@@ -130,13 +130,14 @@ class Roles:
 
 def _check_target(target: Target) -> None:
     values, classes = target.values, target.classes
-    if type(target.name) is not str or not all(type(one) in (str, bool, int, float) for one in classes):
+    named = type(target.name) is str and str(target.task) in ("classification", "regression")
+    if not named or not all(type(one) in (str, bool, int, float) for one in classes):
         raise ValueError("a target without a name, or with classes that are none")
     if target.task == "regression":
-        whole = values.dtype == np.float64 and np.isfinite(values).all()
+        whole = values.dtype == np.float64 and bool(np.isfinite(values).all())
     else:
-        whole = target.task == "classification" and values.dtype == np.int32 and len(set(classes)) == len(classes)
-        whole = whole and bool(((values >= 0) & (values < len(classes))).all())
+        known = bool(((values >= 0) & (values < len(classes))).all())
+        whole = known and values.dtype == np.int32 and len(set(classes)) == len(classes)
     if not whole:
         raise ValueError("a target that is none")
 
