@@ -68,9 +68,7 @@ SEARCHES: dict[str, Search] = {
     "ferns": Search(FernSettings(scans=60), _CLASSES, weighted=False),
     "ferns above all shadows": Search(FernSettings(scans=60, rule="max-shadow"), _CLASSES, weighted=False),
     "Boruta": Search(BorutaSettings(max_iter=20, n_estimators=30)),
-    "Boruta with fixed shadows": Search(
-        BorutaSettings(max_iter=20, n_estimators=20, correction="fixed-shadows")
-    ),
+    "Boruta with fixed shadows": Search(BorutaSettings(max_iter=20, n_estimators=20, correction="fixed-shadows")),
     "Boruta of ferns": Search(BorutaSettings(max_iter=12, learner="ferns", max_depth=4), _CLASSES, weighted=False),
     "Boruta of another forest": Search(
         BorutaSettings(max_iter=4, estimator=ExtraTreesClassifier(10, max_depth=4)), _CLASSES, learner="other"

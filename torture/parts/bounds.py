@@ -9,7 +9,7 @@ import tempfile
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 from benchmarks.provenance import ROOT
 from torture.part import Bar, Part
@@ -77,7 +77,16 @@ def run_suite(suite: Suite, folder: str, cache: Path) -> Outcome:
     environment = {**os.environ, **suite.environment, "NUMBA_CACHE_DIR": str(cache)}
     with tempfile.TemporaryDirectory(prefix="torture-") as scratch:
         report = Path(scratch) / "report.xml"
-        command = [sys.executable, "-m", "pytest", f"tests/{folder}", "-q", f"--junitxml={report}", "-p", "no:cacheprovider"]
+        command = [
+            sys.executable,
+            "-m",
+            "pytest",
+            f"tests/{folder}",
+            "-q",
+            f"--junitxml={report}",
+            "-p",
+            "no:cacheprovider",
+        ]
         if suite.without:
             command += ["-k", " and ".join(f"not {name}" for name in suite.without)]
         if suite.most_s:
@@ -93,7 +102,7 @@ def _read(report: Path, timed: bool) -> Outcome:
     """What a report of pytest says."""
     n_passed = n_skipped = too_long = 0
     failed = []
-    for case in ElementTree.parse(report).iter("testcase"):
+    for case in ET.parse(report).iter("testcase"):
         wrong = case.find("failure")
         wrong = case.find("error") if wrong is None else wrong
         if wrong is not None and timed and "Timeout" in (wrong.get("message") or ""):
