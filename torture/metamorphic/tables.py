@@ -1,4 +1,4 @@
-"""Tables to search: of classes or numbers, columns of all kinds, a few that clearly tell, and what changes of a table."""
+"""Tables to search: a target of classes or numbers, columns of all kinds, and a few that clearly tell."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ import tempfile
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 from benchmarks.provenance import ROOT
 from torture.part import Bar, Part
@@ -102,7 +102,7 @@ def _read(report: Path, timed: bool) -> Outcome:
     """What a report of pytest says."""
     n_passed = n_skipped = too_long = 0
     failed = []
-    for case in ElementTree.parse(report).iter("testcase"):
+    for case in ET.parse(report).iter("testcase"):
         wrong = case.find("failure")
         wrong = case.find("error") if wrong is None else wrong
         if wrong is not None and timed and "Timeout" in (wrong.get("message") or ""):

@@ -188,7 +188,8 @@ def _count_up(tile, rows, ends, low, run, sums):
             while i + _FOUR <= stop:
                 a, b, c, d = rows[i] - low, rows[i + _ONE] - low, rows[i + _TWO] - low, rows[i + _THREE] - low
                 for j in range(_WIDE):
-                    run[j] += np.int16(tile[a, j] + tile[b, j] + tile[c, j] + tile[d, j])
+                    two, more = np.int16(tile[a, j]) + tile[b, j], np.int16(tile[c, j]) + tile[d, j]
+                    run[j] += np.int16(two + more)
                 i += _FOUR
             while i < stop:
                 a = rows[i] - low

@@ -1,8 +1,8 @@
 """A store as a table of numbers, for learners that take no store: four bytes a cell.
 
 Numbers of which a column has more than 255 are the middles of their bins, categories and dates are the numbers of their
-codes, and missing values are NaN. Numbers that four bytes cannot hold or tell apart are the numbers of their codes, too,
-which are in the same order.
+codes, and missing values are NaN. Numbers that four bytes cannot hold or tell apart are the numbers of their codes,
+too, which are in the same order.
 """
 
 from __future__ import annotations

@@ -62,7 +62,8 @@ class Suspects:
         self._n_equal += self._look_for_target(coded, coded.records.column("name"))
 
     def _look_for_numbers(self, band: Band, names: pa.Array) -> None:
-        with np.errstate(over="ignore"):  # what is too far apart for a number is no step of a counter either
+        # What is too far apart for a number is no step of a counter either, nor is a NaN that signals.
+        with np.errstate(over="ignore", invalid="ignore"):
             steps = band.values[:, 1] - band.values[:, 0]
             last = band.values[:, -1] - band.values[:, 0]
         likely = np.flatnonzero((band.kinds == Kind.NUMBER) & (steps == 1) & (last == band.values.shape[1] - 1))
