@@ -280,6 +280,25 @@ def test_kinds_of_columns() -> None:
     assert np.split(large, 2)[1].tolist() == [1] * 100
 
 
+def test_every_kind_is_one_of_its_own_and_in_order() -> None:
+    """Ordered before categories, then without before with missing values, then by codes; no two kinds are one.
+
+    Categories of 256 codes used to share theirs with those of a single code and missing values.
+    """
+    each = [(False, missing, 2**codes) for missing in (0, 3) for codes in range(5)]
+    each += [(True, missing, 2**codes) for missing in (0, 3) for codes in range(9)]
+    categories, missing, n_codes = (np.repeat(part, 100) for part in zip(*each, strict=True))
+    assert comparable(categories, n_codes, missing).tolist() == np.repeat(np.arange(len(each)), 100).tolist()
+    back = comparable(categories[::-1], n_codes[::-1], missing[::-1])
+    assert back.tolist() == np.repeat(np.arange(len(each)), 100)[::-1].tolist()
+
+
+def test_columns_without_any_value_are_of_the_first_kind() -> None:
+    assert (
+        comparable(np.zeros(300, bool), np.repeat([0, 1, 2], 100), np.zeros(300, int)).tolist() == [0] * 200 + [1] * 100
+    )
+
+
 @pytest.mark.parametrize(("sizes", "wanted"), [([99, 101], [0, 0]), ([100, 99], [0, 0]), ([100, 100], [0, 1])])
 def test_a_kind_needs_a_hundred_columns(sizes: list[int], wanted: list[int]) -> None:
     kinds = comparable(np.zeros(sum(sizes), bool), np.repeat([2, 8], sizes), np.zeros(sum(sizes), int))
