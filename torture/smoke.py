@@ -17,13 +17,8 @@ import numpy as np
 import fernwood
 
 FERNWOOD = Path(sys.executable).with_name("fernwood")
-LACKING = {
-    "cells.h5ad": "h5ad",
-    "table.h5": "hdf5",
-    "table.zarr": "zarr",
-    "s3://nowhere/store.fern": "remote",
-}
-"""What is refused without an extra, and the extra that the sentence must name."""
+LACKING = {"cells.h5ad": "h5ad", "table.h5": "hdf5", "table.zarr": "zarr"}
+"""Tables that are refused without an extra, and the extra that the sentence must name."""
 
 
 def main(folder: Path) -> list[str]:
@@ -56,8 +51,8 @@ def _of_extras(folder: Path) -> list[str]:
     (folder / "table.zarr").mkdir()
     (folder / "table.zarr" / "zarr.json").write_text('{"zarr_format": 3, "node_type": "group"}')
     for name, extra in LACKING.items():
-        told = _fernwood("select", name if "://" in name else str(folder / name), "--target", "y")
-        wrong += _not_refused(name, extra, told)
+        wrong += _not_refused(name, extra, _fernwood("select", str(folder / name), "--target", "y"))
+    wrong += _not_refused("a URL", "remote", _fernwood("info", "s3://nowhere/store.fern"))
     told = _fernwood("select", str(folder / "small.fern"), "--scheduler", "tcp://localhost:1")
     wrong += _not_refused("--scheduler", "dask", told)
     return wrong

@@ -104,6 +104,16 @@ def test_columns_are_compared_with_their_kind() -> None:
     assert ShadowRule(0.1, kinds=np.repeat([0, 1], [800, 200])).found(evidence).tolist() == [5]
 
 
+def test_columns_of_three_kinds() -> None:
+    """Each kind by itself gives the chances that all three have together."""
+    evidence, kinds = made(600, 9, {3: 2.0, 301: 2.0, 599: 2.0}), np.tile([0, 1, 2], 200)
+    together = ShadowRule(kinds=kinds).chances(evidence)
+    for kind in range(3):
+        one = kinds == kind
+        part = Evidence(evidence.draws[one], evidence.importance[one], evidence.wins[one], evidence.shadow[:, one])
+        np.testing.assert_array_equal(together[one], ShadowRule().chances(part))
+
+
 def test_few_columns_of_a_kind_join_the_next() -> None:
     n_codes = np.repeat([2, 3, 16, 255, 5], [300, 50, 60, 200, 40])
     categories = np.repeat([False, True], [610, 40])
@@ -280,6 +290,25 @@ def test_kinds_of_columns() -> None:
     assert np.split(large, 2)[1].tolist() == [1] * 100
 
 
+def test_every_kind_is_one_of_its_own_and_in_order() -> None:
+    """Ordered before categories, then without before with missing values, then by codes; no two kinds are one.
+
+    Categories of 256 codes used to share theirs with those of a single code and missing values.
+    """
+    each = [(False, missing, 2**codes) for missing in (0, 3) for codes in range(5)]
+    each += [(True, missing, 2**codes) for missing in (0, 3) for codes in range(9)]
+    categories, missing, n_codes = (np.repeat(part, 100) for part in zip(*each, strict=True))
+    assert comparable(categories, n_codes, missing).tolist() == np.repeat(np.arange(len(each)), 100).tolist()
+    back = comparable(categories[::-1], n_codes[::-1], missing[::-1])
+    assert back.tolist() == np.repeat(np.arange(len(each)), 100)[::-1].tolist()
+
+
+def test_columns_without_any_value_are_of_the_first_kind() -> None:
+    assert (
+        comparable(np.zeros(300, bool), np.repeat([0, 1, 2], 100), np.zeros(300, int)).tolist() == [0] * 200 + [1] * 100
+    )
+
+
 @pytest.mark.parametrize(("sizes", "wanted"), [([99, 101], [0, 0]), ([100, 99], [0, 0]), ([100, 100], [0, 1])])
 def test_a_kind_needs_a_hundred_columns(sizes: list[int], wanted: list[int]) -> None:
     kinds = comparable(np.zeros(sum(sizes), bool), np.repeat([2, 8], sizes), np.zeros(sum(sizes), int))
@@ -298,3 +327,45 @@ def test_the_whole_sentence_about_a_rate(fdr: object) -> None:
     ):
         check_fdr(fdr)
     check_fdr(np.float32(0.5))
+
+
+def test_what_is_left_of_a_group_does_not_count_for_the_next() -> None:
+    kinds = comparable(np.zeros(300, bool), np.repeat([2, 4, 8], [100, 99, 101]), np.zeros(300, int))
+    assert [int(part[0]) for part in np.split(kinds, [100, 199])] == [0, 1, 1]
+
+
+def test_one_column_is_compared_with_its_one_shadow() -> None:
+    told = ShadowRule().compared_with(made(1, 9, {}))
+    assert (len(told.scores), told.n) == (1, 1)
+
+
+def test_a_chance_at_the_edge_of_the_tail_is_modelled() -> None:
+    """Twenty shadows count, of which two are the tail; those of columns drawn too rarely are not among them."""
+    draws = np.repeat([8, 5], [20, 30]).astype(np.int32)
+    shadow = np.r_[np.arange(-17.0, 3.0), np.full(30, 100.0)]
+    importance = np.zeros(50)
+    importance[0] = 8 * np.nextafter(0.0, 1.0)  # above the third highest shadow by as little as can be
+    evidence = Evidence(draws, importance, np.zeros(50, np.int32), shadow[None] * draws)
+    rule = ShadowRule(straight=True)
+    assert rule.chances(evidence)[[0, 1, 20]].tolist() == [3 / 21, 4 / 21, 1]
+    assert rule.modelled(evidence).tolist() == [True] + [False] * 49
+
+
+@pytest.mark.parametrize(
+    ("fdr", "wanted"), [(0.5, Decision.CONFIRMED), (0.25, Decision.TENTATIVE), (0.2, Decision.REJECTED)]
+)
+def test_a_rate_as_large_as_allowed_is_small_enough(fdr: float, wanted: Decision) -> None:
+    """Above all of three shadows: p is a quarter, and so is the rate of the only column."""
+    evidence = Evidence(np.array([9]), np.array([90.0]), np.zeros(1, int), np.array([[1.0], [2.0], [3.0]]))
+    assert ShadowRule(fdr).judge(evidence).decision.tolist() == [wanted]
+
+
+def test_rates_are_said_in_few_digits() -> None:
+    told = ShadowRule(0.1 + 0.2).judge(made(40, 9, {}))
+    assert told.reasons[0] == "more important than shadows, at a false discovery rate of 0.3"
+
+
+def test_a_table_of_no_columns() -> None:
+    rule = ShadowRule(kinds=np.empty(0, np.int64))
+    assert rule.chances(Evidence.none(0, 1)).tolist() == []
+    assert rule.modelled(Evidence.none(0, 1)).tolist() == []

@@ -310,8 +310,10 @@ def test_without_anndata_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.
     with pytest.raises(SourceError, match=r"needs the library anndata, .*; pip install 'fernwood\[h5ad\]'"):
         fernwood.ingest(path)
     monkeypatch.setitem(sys.modules, "h5py", None)
+    with pytest.raises(SourceError, match=r"needs the library h5py, .*; pip install 'fernwood\[h5ad\]'"):
+        fernwood.ingest(path)  # the extra that brings both, and not first one and then the other
     with pytest.raises(SourceError, match=r"needs the library h5py, .*; pip install 'fernwood\[hdf5\]'"):
-        fernwood.ingest(path)
+        fernwood.ingest(path.rename(path.with_suffix(".h5")))
     zarr.save_array(str(tmp_path / "a.zarr"), np.eye(3))
     monkeypatch.setitem(sys.modules, "zarr", None)
     with pytest.raises(SourceError, match=r"needs the library zarr, .*; pip install 'fernwood\[zarr\]'"):

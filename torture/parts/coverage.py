@@ -16,7 +16,15 @@ if TYPE_CHECKING:
     from torture.part import Asked
 
 _SCRATCH = ROOT / "torture" / "scratch" / "coverage"
-_PLAIN = ("tests/kernels", "tests/relevance", "tests/learner", "tests/importance", "tests/sources/test_text.py")
+_PLAIN = (
+    "tests/kernels",
+    "tests/learner",
+    "tests/importance",
+    "tests/models/test_perceptron.py",
+    "tests/sources/test_text.py",
+    "tests/sources/test_sparse_text.py",
+    "tests/store/test_sparse.py",
+)
 """Tests on tables so small that kernels can run without being compiled; compiled code cannot be traced."""
 _LINES, _BRANCHES = 95, 90
 _WORST = 10

@@ -107,7 +107,7 @@ def annotate(
         raise SourceError(
             f"{shown(path.name)} is {what}: it has no var to write to; give an .h5ad file or an AnnData .zarr folder"
         )
-    container: Container = ZarrFolder(path) if is_directory(path) else Hdf5File(path)
+    container: Container = ZarrFolder(path) if is_directory(path) else Hdf5File(path, extra="h5ad")
     # What stands in the way is said before anything is copied.
     columns, n_found = _columns_of(found, var_names(container), container.title, prefix)
     with said_of_disk(shown(out)), (_copied_folder if is_directory(path) else _copied_file)(container, out) as root:
@@ -193,7 +193,7 @@ def _write(var: Any, columns: dict[str, Any]) -> None:
 @contextmanager
 def _copied_file(container: Container, out: Path) -> Iterator[Any]:
     """A copy of a file, open for writing, that takes the place of `out` when the block ends well."""
-    h5py = needed("h5py", "hdf5", "writing to AnnData")
+    h5py = needed("h5py", "h5ad", "writing to AnnData")
     with replaced_file(out) as copy:
         copy_into(container.path, copy)
         with h5py.File(copy.path, "r+") as root:

@@ -62,7 +62,7 @@ def comparable(
     [150, 170]
     """
     codes = np.minimum(np.rint(np.log2(np.maximum(n_codes, 1))), 4 + 4 * categories)
-    kind = (16 * categories + 8 * (n_missing > 0) + codes).astype(np.int64)
+    kind = (18 * categories + 9 * (n_missing > 0) + codes).astype(np.int64)  # codes go from 0 to 8
     kinds, place, counts = np.unique(kind, return_inverse=True, return_counts=True)
     joined = np.zeros(len(kinds), np.int64)
     group = gathered = 0

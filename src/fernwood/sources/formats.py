@@ -127,7 +127,7 @@ def _open_h5ad(path: Path, form: TableForm) -> Source:
     from fernwood.sources.annotated import open_annotated
     from fernwood.sources.hdf5 import Hdf5File
 
-    return open_annotated(Hdf5File(path), form.layer)
+    return open_annotated(Hdf5File(path, extra="h5ad"), form.layer)
 
 
 def _open_annotated_zarr(path: Path, form: TableForm) -> Source:

@@ -29,11 +29,11 @@ _TROUBLES = {
 
 
 class Hdf5File(Container):
-    """An HDF5 file."""
+    """An HDF5 file; `extra` is what to install where h5py is missing."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, extra: str = "hdf5") -> None:
         super().__init__(path)
-        self._h5py = needed("h5py", "hdf5", f"reading {self.title}")
+        self._h5py = needed("h5py", extra, f"reading {self.title}")
 
     @contextmanager
     def opened(self) -> Iterator[Any]:
