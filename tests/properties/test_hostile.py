@@ -20,8 +20,8 @@ import pytest
 
 import fernwood
 from fernwood.errors import FernwoodError, StoreError
-from fernwood.reduced.formulas import Formulas
 from fernwood.files import Descriptor
+from fernwood.reduced.formulas import Formulas
 from fernwood.run.directory import RunDirectory
 from fernwood.sources.place import Url
 from torture.commands import run_command
