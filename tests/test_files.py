@@ -101,6 +101,19 @@ def test_a_failure_leaves_what_was_there(tmp_path: Path) -> None:
     assert [p.name for p in (tmp_path / "d").iterdir()] == ["old"]
 
 
+def test_a_name_that_another_took_meanwhile_is_not_replaced(tmp_path: Path) -> None:
+    def late() -> None:
+        with appearing_directory(tmp_path / "d", replace=False) as staging:
+            (staging / "mine").write_text("1")
+            (tmp_path / "d").mkdir()
+            (tmp_path / "d" / "theirs").write_text("2")
+
+    with pytest.raises(StoreError, match="exists; choose another name"):
+        late()
+    assert [p.name for p in (tmp_path / "d").iterdir()] == ["theirs"]
+    assert [p.name for p in tmp_path.iterdir()] == ["d"]
+
+
 def test_leftovers_of_the_dead_go_and_those_of_the_living_stay(tmp_path: Path) -> None:
     dead = tmp_path / ".d.partial-dead"
     dead.mkdir()

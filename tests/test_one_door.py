@@ -14,6 +14,7 @@ SOURCE = Path(fernwood.__file__).parent
 
 BY_THEMSELVES = {
     "budget.py": "the system's own accounts of memory: no files of anybody",
+    "shortage.py": "addresses without a file, to see whether the system would give them",
     "kernels/ready.py": "marks beside Numba's compile cache; losing one costs a compilation",
     "report/html.py": "pages that are part of the package, read through importlib",
     "run/stopping.py": "a word on standard error from a signal handler",

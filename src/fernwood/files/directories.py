@@ -72,7 +72,7 @@ def appearing_directory(path: Path, *, replace: bool) -> Iterator[Path]:
         raise StoreError(f"there is no directory {shown(parent)} to write {shown(path.name)} into; make it first")
     _settle_leftovers(path)
     if exists(path) and not replace:
-        raise StoreError(f"{shown(path)} exists; choose another name or replace it with --force (force=True)")
+        raise _taken(path)
     try:
         staging, lock = _locked_sibling(path)
     except OSError as error:
@@ -82,7 +82,7 @@ def appearing_directory(path: Path, *, replace: bool) -> Iterator[Path]:
     try:
         yield staging
         sync_directory(staging)
-        _take_place(staging, path)
+        _take_place(staging, path, replace=replace)
     finally:
         close_quietly(lock)
         with suppress(OSError):  # the next writer of that name tries again
@@ -166,10 +166,16 @@ def _locked_sibling(path: Path) -> tuple[Path, int]:
         close_quietly(lock)  # another writer took it for a leftover before it was locked
 
 
-def _take_place(staging: Path, path: Path) -> None:
+def _taken(path: Path) -> StoreError:
+    return StoreError(f"{shown(path)} exists; choose another name or replace it with --force (force=True)")
+
+
+def _take_place(staging: Path, path: Path, *, replace: bool) -> None:
     """Give a new directory its name; where that fails, everything has the name that it had before."""
     retired = path.parent / f".{path.name}.partial-old-{secrets.token_hex(4)}"
     replacing = exists(path)
+    if replacing and not replace:  # another writer was there first
+        raise _taken(path)
     if replacing:
         os.rename(path, retired)
     placed = False
