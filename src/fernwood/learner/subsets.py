@@ -226,11 +226,12 @@ def evaluation_of(
 
 def _check_sum(weights: Any) -> None:
     """Refuse weights that no learner could add up."""
+    amounts = np.asarray(weights, np.float64)
     with np.errstate(over="ignore"):
-        total = float(np.sum(weights))
+        total = amounts.sum()
     if not np.isfinite(total):
         raise ParameterError(
-            f"the weights reach {np.max(weights):g}, and their sum is beyond the largest number; divide them by one, "
+            f"the weights reach {amounts.max():g}, and their sum is beyond the largest number; divide them by one, "
             "such as the largest"
         )
 
