@@ -75,14 +75,17 @@ def to_zarr(version: int, *, shards: bool = False) -> Callable[[anndata.AnnData,
     def write(adata: anndata.AnnData, folder: Path) -> Path:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # anndata says what will change about its defaults
-            with anndata.settings.override(zarr_write_format=version, auto_shard_zarr_v3=shards):
+            with anndata.settings.override(zarr_write_format=version, **({_SHARDS: shards} if shards else {})):
                 adata.write_zarr(folder / "t.zarr")
         return folder / "t.zarr"
 
     return write
 
 
-WRITERS = {"h5ad": to_h5ad, "gz": to_gz, "zarr2": to_zarr(2), "zarr3": to_zarr(3), "shards": to_zarr(3, shards=True)}
+_SHARDS = "auto_shard_zarr_v3"
+WRITERS = {"h5ad": to_h5ad, "gz": to_gz, "zarr2": to_zarr(2), "zarr3": to_zarr(3)}
+if hasattr(anndata.settings, _SHARDS):  # the first releases of anndata 0.12 write none
+    WRITERS["shards"] = to_zarr(3, shards=True)
 OPTIONS: dict[str, Any] = {"target": "cell_type", "groups": "batch", "given": ["age", "donor", "treated"]}
 
 
