@@ -74,7 +74,8 @@ $(NEW)/.filled: pyproject.toml
 	@touch $@
 
 # Old libraries use what newer ones below them call deprecated: theirs to mend, and mended since.
-test-min: WARNINGS := -W default::DeprecationWarning -W default::PendingDeprecationWarning -W default::FutureWarning
+test-min: WARNINGS := -W default::DeprecationWarning -W default::PendingDeprecationWarning -W default::FutureWarning \
+	-W 'default:The codec' -W 'default:The data type'
 test-min: $(MIN)/.filled
 test-new: $(NEW)/.filled
 test-min test-new: test-%:

@@ -25,7 +25,7 @@ NEW = ["decision", "reason", "selected", "score", "draws", "p", "q"]
 
 def cells() -> anndata.AnnData:
     rng = np.random.default_rng(0)
-    matrix = scipy.sparse.random_array((50, 12), density=0.4, format="csr", rng=rng)
+    matrix = scipy.sparse.random_array((50, 12), density=0.4, format="csr", random_state=rng)
     obs = pd.DataFrame({"kind": np.resize(["a", "b"], 50), "age": rng.random(50)}, index=[f"c{i}" for i in range(50)])
     var = pd.DataFrame(
         {"length": rng.integers(1, 99, 12), "family": pd.Categorical(np.resize(["x", "y"], 12))}, index=GENES

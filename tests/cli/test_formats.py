@@ -84,7 +84,7 @@ def test_bad_names_and_files(run: Any, cells: Path) -> None:
 def test_a_sparse_table_stays_inside_the_budget(run_fresh: Any, tmp_path: Path) -> None:
     """A dense copy would take 1.6 GB as doubles, and 800 MB in single precision."""
     rng = np.random.default_rng(1)
-    matrix = scipy.sparse.random_array((2000, 100_000), density=0.01, format="csr", dtype=np.float32, rng=rng)
+    matrix = scipy.sparse.random_array((2000, 100_000), density=0.01, format="csr", dtype=np.float32, random_state=rng)
     obs = pd.DataFrame({"y": np.resize(["a", "b"], 2000)}, index=[str(i) for i in range(2000)])
     names = pd.DataFrame(index=[f"g{i}" for i in range(100_000)])
     anndata.AnnData(scipy.sparse.csr_matrix(matrix), obs, names).write_h5ad(tmp_path / "t.h5ad")

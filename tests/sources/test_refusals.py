@@ -140,7 +140,7 @@ def test_words_beyond_the_budget_are_refused(tmp_path: Path) -> None:
 
 
 def test_converting_a_sparse_matrix_counts() -> None:
-    matrix = scipy.sparse.random_array((3000, 3000), density=0.5, format="coo", rng=np.random.default_rng(0))
+    matrix = scipy.sparse.random_array((3000, 3000), density=0.5, format="coo", random_state=np.random.default_rng(0))
     with pytest.raises(BudgetError) as caught:
         fernwood.ingest(matrix, memory="60MB")
     assert caught.value.least > 2 * matrix.nnz * 12

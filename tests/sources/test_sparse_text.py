@@ -25,7 +25,7 @@ N, P = 50, 40
 
 def counts() -> scipy.sparse.csr_array:
     """Some whole numbers, some with many digits; rows are cells."""
-    table = scipy.sparse.random_array((N, P), density=0.15, rng=np.random.default_rng(1), format="csr")
+    table = scipy.sparse.random_array((N, P), density=0.15, random_state=np.random.default_rng(1), format="csr")
     table.data = np.round(table.data * 9) + 1
     table.data[::7] = np.random.default_rng(2).standard_normal(len(table.data[::7])) * 1e-9
     return table

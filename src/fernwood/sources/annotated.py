@@ -99,15 +99,17 @@ def var_names(container: Container) -> pa.Array:
 def _place_of(root: Any, layer: str | None, title: str) -> tuple[str, str]:
     """Where the matrix is, and what describes its columns."""
     layers = list(root["layers"]) if "layers" in root else []
+    # Where there was no X, some releases of anndata write one without a shape.
+    has_x = "X" in root and getattr(root["X"], "shape", ()) is not None
     if layer is None:
-        if "X" in root:
+        if has_x:
             return "X", "var"
         raise SourceError(f"{title} has no X; name a layer with --layer (layer=){_listed(layers)}")
     if layer in layers:
         return f"layers/{layer}", "var"
     if layer == "raw" and "raw" in root and "X" in root["raw"]:
         return "raw/X", "raw/var"
-    if layer == "X" and "X" in root:
+    if layer == "X" and has_x:
         return "X", "var"
     raise SourceError(f"{title} has no layer {shown(layer)}{nearest(layer, layers) or _listed(layers)}")
 
