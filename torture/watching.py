@@ -10,6 +10,7 @@ import os
 import sys
 import sysconfig
 import tempfile
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -65,12 +66,13 @@ class _Watch:
 
     def __init__(self) -> None:
         self.allowed: tuple[str, ...] | None = None
+        self.strangers: set[int | None] = set()
         self.seen: list[str] = []
         roots = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
         self.code_roots = (*(str(root) for root in roots), str(Path(__file__).resolve().parents[1]))
 
     def __call__(self, event: str, arguments: tuple[Any, ...]) -> None:
-        if self.allowed is None:
+        if self.allowed is None or threading.get_ident() in self.strangers:
             return
         told = self._forbidden(event, arguments)
         if told and not _within(_TRUSTED):
@@ -129,7 +131,8 @@ _watch: _Watch | None = None
 def watched(allowed: Sequence[Path]) -> Iterator[list[str]]:
     """Refuse what no input may cause while the block runs, but for files below some directories; the list has it then.
 
-    Scratch files go to the first of the directories.
+    Scratch files go to the first of the directories. Threads that are there already do what they do for others: those
+    of a test runner, or of a server that a test started.
     """
     global _watch
     if _watch is None:
@@ -137,6 +140,7 @@ def watched(allowed: Sequence[Path]) -> Iterator[list[str]]:
         sys.addaudithook(_watch)
     before, tempfile.tempdir = tempfile.tempdir, str(allowed[0])
     _watch.seen = []
+    _watch.strangers = {thread.ident for thread in threading.enumerate()} - {threading.get_ident()}
     _watch.allowed = (*(os.path.realpath(path) for path in allowed), os.path.realpath(os.devnull))
     try:
         yield _watch.seen

@@ -15,6 +15,14 @@ BAND: Any = object()
 
 
 def test_a_signal_that_came_just_before_a_wait_ends_it() -> None:
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # who runs in the background inherits none
+    try:
+        assert seconds_until_heard() < 20
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def seconds_until_heard() -> float:
     hangs = threading.Event()
     behind = _Behind(lambda _: hangs.wait(60) and None)
     # To another thread: the main one is not woken from its wait, as where the signal comes just before it.
@@ -23,9 +31,10 @@ def test_a_signal_that_came_just_before_a_wait_ends_it() -> None:
     helper.start()
     with pytest.raises(KeyboardInterrupt):
         write_two(behind)
+    seconds = time.monotonic() - started
     hangs.set()
     helper.join()
-    assert time.monotonic() - started < 20
+    return seconds
 
 
 def signal_self() -> None:

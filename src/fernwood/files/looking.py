@@ -28,7 +28,7 @@ __all__ = [
     "temporary_place",
 ]
 
-_NOT_THERE = {errno.ENOENT, errno.ENOTDIR, errno.EBADF, errno.ELOOP}
+_NOT_THERE = {errno.ENOENT, errno.ENOTDIR, errno.EBADF, errno.ELOOP, errno.ENAMETOOLONG}
 _MOST_BESIDE = 5000
 
 

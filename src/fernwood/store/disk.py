@@ -27,7 +27,7 @@ class DiskStore(FileStore):
     def __init__(self, path: Path) -> None:
         self.path = path.resolve()
         # Held, so that a store that is replaced meanwhile is an error and never a mixture of two.
-        manifest, self._directory = _held(self.path, shown(path.name))
+        manifest, self._directory = _held(path)
         super().__init__(manifest, shown(self.path.name))
 
     @property
@@ -67,8 +67,9 @@ class DiskStore(FileStore):
         return DiskStore, (self.path,)
 
 
-def _held(path: Path, title: str) -> tuple[Manifest, OpenDirectory]:
+def _held(path: Path) -> tuple[Manifest, OpenDirectory]:
     """The manifest of a store, and the very directory that it is of, whoever replaces the store at this moment."""
+    title = shown(path.name)
     for last in (False, False, False, True):
         try:
             manifest = read_manifest(path)
