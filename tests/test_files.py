@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import stat
 from collections.abc import Callable
@@ -14,10 +15,12 @@ from fernwood.errors import StoreError
 from fernwood.files import (
     FileReader,
     FileWriter,
+    SharedDirectory,
     appearing_directory,
     exists,
     is_directory,
     is_file,
+    locks,
     opened,
     read_file,
     replaced_file,
@@ -270,3 +273,28 @@ def test_a_reader_that_cannot_close_has_read_all_the_same(tmp_path: Path, monkey
 
     monkeypatch.setattr(os, "close", close)
     assert read_file(tmp_path / "f") == b"abc"
+
+
+@pytest.mark.parametrize("late", ["who clears up", "who lets go"])
+def test_a_shared_directory_made_anew_is_not_removed_by_one_who_came_late(
+    late: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shared, new = [SharedDirectory(tmp_path / "d")], []
+
+    def made_anew(lock: int) -> bool:
+        monkeypatch.setattr(locks, "taken", taken)
+        SharedDirectory.clear(tmp_path) if late == "who lets go" else shared.clear()
+        new.append(SharedDirectory(tmp_path / "d"))
+        return taken(lock)
+
+    taken = locks.taken
+    if late == "who lets go":
+        # Turning a shared lock into one of ours alone lets go of it for an instant, in which others may come.
+        monkeypatch.setattr(locks, "taken", lambda lock: (fcntl.flock(lock, fcntl.LOCK_UN), made_anew(lock))[1])
+        shared.clear()
+    else:
+        monkeypatch.setattr(locks, "taken", made_anew)
+        SharedDirectory.clear(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["d"]
+    new.clear()
+    assert list(tmp_path.iterdir()) == []

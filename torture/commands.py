@@ -3,34 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
-from typing import Any
 
+from fernwood.cli import load_commands
 from fernwood.errors import ParameterError
 
 __all__ = ["run_command"]
-
-
-@cache
-def _app() -> Any:
-    from fernwood.cli import (  # noqa: F401  (importing commands registers them)
-        annotate,
-        app,
-        apply,
-        compare,
-        demo,
-        export,
-        info,
-        ingest,
-        plan,
-        report,
-        select,
-        status,
-        theory,
-    )
-
-    app.add_typer(theory.app, name="theory")
-    return app
 
 
 def run_command(arguments: Sequence[str]) -> int:
@@ -39,7 +16,7 @@ def run_command(arguments: Sequence[str]) -> int:
     What the library for the command line says of an option is a refusal as any other.
     """
     try:
-        return int(_app()(list(arguments), standalone_mode=False) or 0)
+        return int(load_commands()(list(arguments), standalone_mode=False) or 0)
     except SystemExit as end:
         return int(end.code or 0)
     except Exception as error:

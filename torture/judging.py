@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from fernwood.errors import FernwoodError, FernwoodWarning
+from torture.quick_disk import quick_disk
 from torture.target import NoInputError, Target
 from torture.watching import ForbiddenError, watched
 
@@ -55,7 +56,7 @@ class Finding(NamedTuple):
 
 def judge(target: Target, data: bytes) -> Finding | None:
     """Use an input in a directory of its own; what was wrong, if anything."""
-    top = Path(tempfile.mkdtemp(prefix="judged-", dir=_quick_disk()))
+    top = Path(tempfile.mkdtemp(prefix="judged-", dir=quick_disk()))
     inside = top / "inside"
     inside.mkdir()
     (top / "outside").mkdir()
@@ -129,8 +130,3 @@ def _forget_peak() -> None:
 
 def _most_resident() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-
-
-def _quick_disk() -> str | None:
-    """Memory that looks like a disk, where there is such: thousands of small stores are written."""
-    return "/dev/shm" if os.access("/dev/shm", os.W_OK) else None

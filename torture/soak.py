@@ -27,7 +27,7 @@ import numpy as np
 import typer
 
 import fernwood
-from fernwood.cli import _load_commands, app
+from fernwood.cli import load_commands
 from fernwood.errors import FernwoodError
 from fernwood.shortage import is_shortage
 from torture.jobs import METHODS, answer_of, check_tidy, write_table
@@ -152,7 +152,6 @@ class Soak:
     """
 
     def __init__(self, folder: Path, seed: int) -> None:
-        _load_commands()
         self._folder, self._seed = folder, seed
         self._tables = [folder / "a.csv", folder / "b.csv.gz"]
         write_table(self._tables[0])
@@ -300,7 +299,7 @@ def _command(*arguments: object) -> None:
     """A command in this process, quiet; what it refuses, it raises."""
     quiet = [] if arguments[0] == "info" else ["--quiet"]
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-        code = app([str(one) for one in arguments] + quiet, standalone_mode=False)
+        code = load_commands()([str(one) for one in arguments] + quiet, standalone_mode=False)
     if code:
         raise typer.Exit(code)
 

@@ -17,8 +17,9 @@ import pytest
 
 import fernwood
 from fernwood.budget import parse_size
+from torture.terminal import shown_on_a_terminal
 
-from .conftest import COMMAND, shown_on_a_terminal
+from .conftest import COMMAND
 
 SMALL = "age,dose,site,sick,w\n" + "".join(
     f"{20 + i * 7 % 41},{i * 37 % 11 / 4},{'abc'[i % 3]},{'yes' if i % 4 else 'no'},{1 + i % 2}\n" for i in range(40)

@@ -18,8 +18,9 @@ import pytest
 from fernwood.cli.showing import _Field, fitted
 from fernwood.datasets import make_madelon
 from fernwood.kernels.ready import ensure_compiled
+from torture.terminal import shown_on_a_terminal
 
-from .conftest import COMMAND, environment, shown_on_a_terminal
+from .conftest import COMMAND, environment
 
 FIXTURES = Path(__file__).parent / "fixtures"
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import pty
 import shutil
 import subprocess
 import sys
@@ -24,6 +22,7 @@ from torture.strangers import (
     swollen_npz,
     swollen_parquet,
 )
+from torture.terminal import shown_on_a_terminal
 
 _COMMAND = [sys.executable, "-c", "from fernwood.cli import main; main()"]
 _MEMORY = 512 * 10**6
@@ -70,21 +69,7 @@ def _commanded(folder: Path, *arguments: object) -> subprocess.CompletedProcess[
 
 def _shown(folder: Path, *arguments: object) -> str:
     """All that a command shows on a terminal."""
-    ours, theirs = pty.openpty()
-    child = subprocess.Popen([*_COMMAND, *map(str, arguments)], cwd=folder, stdin=theirs, stdout=theirs, stderr=theirs)
-    os.close(theirs)
-    shown = b""
-    while True:
-        try:
-            piece = os.read(ours, 65_536)
-        except OSError:  # Linux says so when the other side is closed
-            break
-        if not piece:
-            break
-        shown += piece
-    os.close(ours)
-    child.wait(timeout=_PATIENCE_S)
-    return shown.decode("utf-8", "replace")
+    return shown_on_a_terminal([*_COMMAND, *map(str, arguments)], 80, folder, stdin=-1, stderr=-1)[1]
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from torture.blackout import all_cuts, judged
 from torture.life import lived
 from torture.part import Asked, Bar, Part
+from torture.quick_disk import quick_disk
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,14 +20,13 @@ __all__ = ["PART"]
 
 _SEEDS = 3
 _TOLD_EVERY = 500
-_MEMORY = Path("/dev/shm")  # faults are ours: a disk of memory syncs at once
 _SHOWN = 20
 
 
 def run(asked: Asked) -> Sequence[Bar]:
     """Try all cuts, in any order; with less time, as many of them as there is time for."""
     ends = time.monotonic() + 60 * asked.minutes
-    with tempfile.TemporaryDirectory(dir=_MEMORY if _MEMORY.is_dir() else None) as place:
+    with tempfile.TemporaryDirectory(dir=quick_disk()) as place:
         life = lived(Path(place).resolve())
         n_cuts, n_refused, wrong = 0, 0, []
         # Recording a step does it in the folder where cuts are laid out, so the cuts come first.

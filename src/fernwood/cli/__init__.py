@@ -11,6 +11,7 @@ import os
 import re
 import signal
 import sys
+from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
@@ -23,7 +24,7 @@ from fernwood.version import __version__
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["app", "carry_out", "main"]
+__all__ = ["app", "carry_out", "load_commands", "main"]
 
 app = typer.Typer(
     name="fernwood",
@@ -72,8 +73,11 @@ def main() -> None:
 
 def _command() -> Any:
     """Do what the arguments say; an exit that a command asks for comes back as a number."""
-    _load_commands()
-    return app(standalone_mode=False)
+    check_libraries()
+    from fernwood.cli.lean import return_freed_memory
+
+    return_freed_memory()
+    return load_commands()(standalone_mode=False)
 
 
 def carry_out(command: Callable[[], Any]) -> NoReturn:
@@ -108,14 +112,13 @@ def carry_out(command: Callable[[], Any]) -> NoReturn:
         )
 
 
-def _load_commands() -> None:
-    check_libraries()
-    from fernwood.cli.lean import return_freed_memory
-
-    return_freed_memory()
+@cache
+def load_commands() -> typer.Typer:
+    """The command line with all its commands, which import what they need."""
     from fernwood.cli import select, plan, status, report, export, annotate, apply, compare, ingest, info, demo, theory  # noqa: F401, I001  (importing commands registers them in order)
 
     app.add_typer(theory.app, name="theory")
+    return app
 
 
 def _refuse_usage(error: Any) -> NoReturn:

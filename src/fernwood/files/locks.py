@@ -90,7 +90,7 @@ class SharedDirectory:
                 lock = os.open(path / _HOLDERS, os.O_RDWR | os.O_CLOEXEC)
                 try:
                     if taken(lock):
-                        _retire(path)
+                        _retire(path, lock)
                 finally:
                     close_quietly(lock)
             if path.name.startswith(_RETIRED):
@@ -108,9 +108,8 @@ def _hold(path: Path) -> int:
             continue  # removed by its last holder, an instant ago
         try:
             fcntl.flock(lock, fcntl.LOCK_SH)
-            with suppress(FileNotFoundError):
-                if os.path.samestat(os.fstat(lock), os.stat(path / _HOLDERS)):
-                    return lock
+            if _is_of(lock, path):
+                return lock
         except BaseException:
             close_quietly(lock)
             raise
@@ -122,14 +121,26 @@ def _let_go(path: Path, lock: int, keep: bool, process: int) -> None:
         # What a process inherited from its parent is the parent's to remove.
         with suppress(OSError):  # what stays is removed by the next process that makes such a directory
             if not keep and process == os.getpid() and taken(lock):
-                _retire(path)
+                _retire(path, lock)
     finally:
         close_quietly(lock)
 
 
-def _retire(path: Path) -> None:
-    """Remove a shared directory that nobody holds; its name is free at once."""
+def _retire(path: Path, lock: int) -> None:
+    """Remove a shared directory of which nobody holds the lock but we; its name is free at once.
+
+    Before the lock was ours, others may have removed the directory, and made another one that they hold.
+    """
     retired = path.with_name(f"{_RETIRED}{secrets.token_hex(4)}")
     with suppress(FileNotFoundError):
-        os.rename(path, retired)
-        shutil.rmtree(retired, ignore_errors=True)
+        if _is_of(lock, path):
+            os.rename(path, retired)
+            shutil.rmtree(retired, ignore_errors=True)
+
+
+def _is_of(lock: int, path: Path) -> bool:
+    """Whether a lock is that of the directory which has this name now."""
+    try:
+        return os.path.samestat(os.fstat(lock), os.stat(path / _HOLDERS))
+    except FileNotFoundError:
+        return False
