@@ -57,6 +57,8 @@ _BAND_BYTES = 48 * 10**6
 """Bands larger than this are not faster."""
 _SPARE_BYTES = 8 * 10**6
 """For what is not counted: interpreter objects, Arrow's odds and ends."""
+_UNEVEN_BYTES = 2 * 10**6
+"""What reading, coding and writing hold more when they meet at a bad moment; bands that could be wider leave it free."""
 _RECORD_BYTES = 8 * MAX_CODES + 160
 """The longest record of a column: its grid, and the rest."""
 _PARTING_S = 2.0
@@ -302,13 +304,13 @@ class _Job:
     def _room(self, reader: Reader, n_columns: int, kept: int, a_column: int) -> int:
         """Bytes for a band: what fits beside coding, what the reader holds and what is kept; at least a column."""
         coding = _coding_bytes(reader.n_rows, n_columns) + kept
-        room = min(self._budget - coding - reader.keeps - reader.caches, _BAND_BYTES)
+        room = self._budget - coding - reader.keeps - reader.caches
         if room < a_column:
             least = coding + reader.keeps + a_column
             # A reader caches up to half of its workspace: of a larger budget, half of what is more.
             half = least - _coding_bytes(0, n_columns)
             raise self._too_small(least + (half if reader.caches else min(half, reader.would_cache)))
-        return room
+        return max(min(room - _UNEVEN_BYTES, _BAND_BYTES), a_column)
 
     def _too_small(self, least: int) -> BudgetError:
         return BudgetError(
