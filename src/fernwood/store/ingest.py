@@ -58,7 +58,7 @@ _BAND_BYTES = 48 * 10**6
 _SPARE_BYTES = 8 * 10**6
 """For what is not counted: interpreter objects, Arrow's odds and ends."""
 _UNEVEN_BYTES = 2 * 10**6
-"""What reading, coding and writing hold more when they meet at a bad moment; bands that could be wider leave it free."""
+"""What reading, coding and writing hold more when they meet at a bad moment: bands are narrower by that if they can."""
 _RECORD_BYTES = 8 * MAX_CODES + 160
 """The longest record of a column: its grid, and the rest."""
 _PARTING_S = 2.0
