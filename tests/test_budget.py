@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fernwood.budget import available, default_budget, parse_size, peak_resident, resident, shown_size
+from fernwood import budget
+from fernwood.budget import Headroom, available, default_budget, parse_size, peak_resident, resident, shown_size
 from fernwood.errors import ParameterError
 
 
@@ -64,3 +65,17 @@ def test_a_container_has_less(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 def test_default_is_half_of_what_is_there() -> None:
     assert 0.3 * available() < default_budget() < 0.7 * available()
+
+
+def test_what_is_missing_of_a_margin(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = {"resident": 1000, "peak": 5000}
+    monkeypatch.setattr(budget, "resident", lambda: now["resident"])
+    monkeypatch.setattr(budget, "peak_resident", lambda: now["peak"])
+    headroom = Headroom(600, 100)
+    assert headroom.missing() == 0  # the peak is older than the work
+    now["peak"] = 1400
+    small = Headroom(600, 100)
+    now["peak"] = 1450
+    assert small.missing() == 0
+    now["peak"] = 1540
+    assert small.missing() == 40

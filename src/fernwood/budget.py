@@ -11,6 +11,7 @@ from pathlib import Path
 from fernwood.errors import ParameterError
 
 __all__ = [
+    "Headroom",
     "available",
     "default_budget",
     "parse_size",
@@ -104,3 +105,29 @@ def available() -> int:
 def default_budget() -> int:
     """The budget when none is given: half of what is available."""
     return available() // 2
+
+
+class Headroom:
+    """How near the process comes to a limit while work goes on in steps, so that later steps can be smaller in time.
+
+    What a step takes is planned; what libraries load late, and how well threads and an allocator get along, is not.
+
+    Parameters
+    ----------
+    budget : bytes that may become resident beyond what is resident now
+    margin : bytes below the limit that should stay free
+
+    Examples
+    --------
+    >>> Headroom(10**12, 10**6).missing()
+    0
+    """
+
+    def __init__(self, budget: int, margin: int) -> None:
+        self._most = resident() + budget - margin
+        self._before = peak_resident()
+
+    def missing(self) -> int:
+        """Bytes of the margin that were taken so far; what was resident before the work began does not count."""
+        peak = peak_resident()
+        return max(peak - self._most, 0) if peak > self._before else 0

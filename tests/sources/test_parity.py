@@ -412,7 +412,7 @@ def test_a_text_table_that_spills(spill: str, tmp_path: Path, monkeypatch: pytes
         return real(n, directory, 3000)
 
     monkeypatch.setattr(text, spill, small)
-    monkeypatch.setattr(text.TextSource, "_block_height", lambda *_: 3)
+    monkeypatch.setattr(text.TextSource, "_shares", lambda *_: (3, 3000))
     transposed = spill == "ColumnBlocks"
     table = (as_transposed if transposed else as_csv)(tmp_path)
     store = fernwood.ingest(table, tmp_path / "t.fern", target="outcome", transposed=transposed)

@@ -313,7 +313,7 @@ def test_transposed_features_in_another_order(tmp_path: Path, monkeypatch: pytes
     path = written(tmp_path, "".join(f"f{i}\t{i}\t{i * i}\n" for i in range(50)), "t.tsv")
     wanted = [40, 3, 4, 5, 17, 0]
     for height, limit in ((1, None), (7, None), (7, 0), (7, 100), (1000, 0)):
-        monkeypatch.setattr(module.TextSource, "_block_height", lambda *_, height=height: height)
+        monkeypatch.setattr(module.TextSource, "_shares", lambda *_, height=height: (height, 10**9))
         if limit is not None:
             monkeypatch.setattr(module, "ColumnBlocks", lambda n, where, _, limit=limit: ColumnBlocks(n, where, limit))
         names, band = read(path, wanted, transposed=True, header=False)

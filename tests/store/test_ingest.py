@@ -43,8 +43,33 @@ def test_any_split_into_bands_gives_the_same_bytes(
 ) -> None:
     table = np.round(np.random.default_rng(2).standard_normal((300, 50)), 3)
     fernwood.ingest(table, tmp_path / "a.fern", target=np.arange(300) % 2)
-    monkeypatch.setattr(module._Job, "_band_width", lambda self, reader, *_: max(1, band_bytes // (reader.n_rows * 20)))
+    monkeypatch.setattr(module, "_BAND_BYTES", band_bytes)
     fernwood.ingest(table, tmp_path / "b.fern", target=np.arange(300) % 2)
+    assert same_files(tmp_path / "a.fern", tmp_path / "b.fern")
+
+
+def test_bands_get_narrower_when_memory_runs_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = np.round(np.random.default_rng(2).standard_normal((300, 6000)), 3)
+    missing = iter([0])
+    asked = []
+
+    class Short:
+        def __init__(self, *_: int) -> None:
+            pass
+
+        def missing(self) -> int:
+            return next(missing, 10**9)
+
+    whole = fernwood.ingest(table, tmp_path / "a.fern", target=np.arange(300) % 2, memory="75MB")
+    monkeypatch.setattr(module, "Headroom", Short)
+    real = module._band
+    monkeypatch.setattr(module, "_band", lambda reader, a, b: asked.append(b - a) or real(reader, a, b))
+    parts = fernwood.ingest(table, tmp_path / "b.fern", target=np.arange(300) % 2, memory="75MB")
+    first, *rest, last = asked
+    assert rest
+    assert first > max(rest) > first // 3
+    assert last <= max(rest)
+    assert parts.fingerprint == whole.fingerprint
     assert same_files(tmp_path / "a.fern", tmp_path / "b.fern")
 
 
@@ -58,7 +83,7 @@ def test_any_split_of_a_text_into_blocks_gives_the_same_store(
     mixed_frame(23).to_csv(folder / "t.csv", index=False)
     whole = fernwood.ingest(folder / "t.csv", target="disease")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(text.TextSource, "_block_height", lambda *_: height)
+        patch.setattr(text.TextSource, "_shares", lambda *_: (height, 10**9))
         patch.setattr(text.TextFeed.__init__, "__defaults__", (piece * 7,))
         parts = fernwood.ingest(folder / "t.csv", target="disease")
     assert parts.fingerprint == whole.fingerprint

@@ -208,9 +208,9 @@ class TextSource(Source):
         slots[columns] = np.arange(len(columns))
         for place in as_text:
             slots[columns[place]] = -2 - place
-        height = self._block_height(len(columns), workspace.memory)
+        height, put_away = self._shares(len(columns), workspace.memory)
         values = np.empty((height, len(columns)))
-        blocks = RowBlocks(np.dtype(np.float64), workspace.scratch, workspace.memory // 2)
+        blocks = RowBlocks(np.dtype(np.float64), workspace.scratch, put_away)
         with self._feed() as feed:
             try:
                 if self.has_header:
@@ -236,9 +236,9 @@ class TextSource(Source):
         slots[0] = SKIP
         if as_text:  # which lines are text is not known by column: all cells are settled one by one
             slots[1:] = -2 - slots[1:]
-        height = self._block_height(n_rows, workspace.memory)
+        height, put_away = self._shares(n_rows, workspace.memory)
         values = np.empty((height, n_rows))
-        blocks = ColumnBlocks(n_rows, workspace.scratch, workspace.memory // 2)
+        blocks = ColumnBlocks(n_rows, workspace.scratch, put_away)
         place_of = np.full(len(self.names), -1, np.int64)
         place_of[columns] = np.arange(len(columns))
         kept: list[NDArray[np.int64]] = []
@@ -277,15 +277,20 @@ class TextSource(Source):
             begin = state[0] = 0
         feed.start = 0
 
-    def _block_height(self, width: int, memory: int) -> int:
-        """Lines of a block, of which memory holds two at a time: as they were read, and turned."""
+    def _shares(self, width: int, memory: int) -> tuple[int, int]:
+        """Lines of a block, of which memory holds two at a time (as they were read, and turned), and bytes put away.
+
+        A quarter is for words, another for blocks being read, and half for blocks put away, or less where a block of
+        two lines needs more than its quarter: what does not fit goes to the scratch file.
+        """
         line = width * 8
         fixed = 2 * PIECE_BYTES + _MOST_CELLS * CELL_FIELDS * 8 + self.n_cells_a_line * 8
-        # Half is for blocks put away, a quarter for words.
-        room = memory // 4 - fixed
-        if room < 2 * line:
-            raise BudgetError(f"a block of {self.title} does not fit the memory given", 4 * (fixed + 2 * line))
-        return int(min(room // (2 * line), max(1, 2**24 // line)))
+        least = fixed + 2 * line
+        put_away = min(memory // 2, memory - memory // 4 - least)
+        if put_away < 0:
+            raise BudgetError(f"a block of {self.title} does not fit the memory given", 4 * least // 3 + 1)
+        room = max(memory // 4, least) - fixed
+        return int(min(room // (2 * line), max(1, 2**24 // line))), put_away
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
-from fernwood.budget import default_budget, parse_size, shown_size
+from fernwood.budget import Headroom, default_budget, parse_size, shown_size
 from fernwood.errors import (
     BudgetError,
     FernwoodWarning,
@@ -57,8 +57,8 @@ _BAND_BYTES = 48 * 10**6
 """Bands larger than this are not faster."""
 _SPARE_BYTES = 8 * 10**6
 """For what is not counted: interpreter objects, Arrow's odds and ends."""
-_UNEVEN_BYTES = 2 * 10**6
-"""What reading, coding and writing hold more when they meet at a bad moment: bands are narrower by that if they can."""
+_MARGIN_BYTES = 5 * 10**6
+"""What stays free where bands can be narrower: libraries load late, and reading, coding and writing may meet badly."""
 _RECORD_BYTES = 8 * MAX_CODES + 160
 """The longest record of a column: its grid, and the rest."""
 _PARTING_S = 2.0
@@ -207,6 +207,7 @@ class _Job:
     ) -> None:
         self._table = table
         self._budget = budget
+        self._headroom = Headroom(budget, _MARGIN_BYTES)
         self._bins = bins
         self._many_categories = many_categories
         self._progress = progress
@@ -283,26 +284,26 @@ class _Job:
         """Where bands of the candidates, which the reader has from `first` on, begin and end."""
         stored = reader.stored()
         if stored is None:
-            width = self._band_width(reader, n_columns, kept)
-            yield from ((start, min(start + width, n_columns)) for start in range(0, n_columns, width))
+            a_column = reader.n_rows * (8 + 1 + 1 + 1) + reader.overhead() + 4 * _RECORD_BYTES
+            start = 0
+            while start < n_columns:
+                stop = min(start + self._room(reader, n_columns, kept, a_column) // a_column, n_columns)
+                yield start, stop
+                start = stop
             return
         sizes = reader.n_rows * (1 + 1 + 1) + 4 * _RECORD_BYTES + _STORED_BYTES * stored[first:]
-        room = self._room(reader, n_columns, kept, int(sizes.max()))
+        largest = int(sizes.max())
         ends = np.cumsum(sizes)
         start = 0
         while start < n_columns:
             before = int(ends[start - 1]) if start else 0
+            room = self._room(reader, n_columns, kept, largest)
             stop = int(np.searchsorted(ends, before + room, side="right"))
             yield start, stop
             start = stop
 
-    def _band_width(self, reader: Reader, n_columns: int, kept: int) -> int:
-        """How many columns a dense band has."""
-        a_column = reader.n_rows * (8 + 1 + 1 + 1) + reader.overhead() + 4 * _RECORD_BYTES
-        return self._room(reader, n_columns, kept, a_column) // a_column
-
     def _room(self, reader: Reader, n_columns: int, kept: int, a_column: int) -> int:
-        """Bytes for a band: what fits beside coding, what the reader holds and what is kept; at least a column."""
+        """Bytes for a band: what fits beside coding, what the reader holds and what is kept; a column at least."""
         coding = _coding_bytes(reader.n_rows, n_columns) + kept
         room = self._budget - coding - reader.keeps - reader.caches
         if room < a_column:
@@ -310,7 +311,9 @@ class _Job:
             # A reader caches up to half of its workspace: of a larger budget, half of what is more.
             half = least - _coding_bytes(0, n_columns)
             raise self._too_small(least + (half if reader.caches else min(half, reader.would_cache)))
-        return max(min(room - _UNEVEN_BYTES, _BAND_BYTES), a_column)
+        # Never by more than half: what else the process does at the same time must not make bands of a column each.
+        spared = min(_MARGIN_BYTES + self._headroom.missing(), room // 2)
+        return max(min(room - spared, _BAND_BYTES), a_column)
 
     def _too_small(self, least: int) -> BudgetError:
         return BudgetError(
