@@ -10,6 +10,7 @@ from hypothesis import given, strategies as st
 from scipy import stats
 
 from fernwood.relevance.shadows import (
+    by_chance,
     combined,
     false_discoveries,
     found_at,
@@ -27,21 +28,21 @@ def test_false_discovery_rates_are_those_of_scipy() -> None:
 def test_inverse_chances_of_chi_square_scores() -> None:
     """Wilson and Hilferty's root is good to a few percent of the exponent over nine decades."""
     scores = stats.chi2.isf(np.array([0.1, 1e-3, 1e-5, 1e-8]), 8)[:, None, None]
-    told = inverse_chances(scores.astype(np.float32), np.array([[8.0]]), np.array([[4.0]]))[:, 0]
+    told = inverse_chances(scores.astype(np.float32), by_chance(np.array([[8.0]]), np.array([[4.0]])))[:, 0]
     z = stats.norm.isf([0.1, 1e-3, 1e-5, 1e-8])
     assert np.sqrt(2 * np.log(told)) == pytest.approx(z, rel=0.03)
 
 
 def test_contexts_without_spread_tell_nothing() -> None:
     nothing = np.zeros((1, 2))
-    assert inverse_chances(np.zeros((3, 1, 2), np.float32), nothing, nothing).tolist() == [[1.0]] * 3
+    assert inverse_chances(np.zeros((3, 1, 2), np.float32), by_chance(nothing, nothing)).tolist() == [[1.0]] * 3
 
 
 def test_of_several_scores_the_mean_of_what_they_tell_counts() -> None:
     scores = np.array([[[9.0, 1.0]], [[30.0, 4.0]]], np.float32)
     mean, spread = np.array([[2.0, 1.0]]), np.array([[2.0, 1.4]])
-    each = [inverse_chances(scores[:, :, [k]], mean[:, [k]], spread[:, [k]]) for k in range(2)]
-    assert inverse_chances(scores, mean, spread) == pytest.approx((each[0] + each[1]) / 2, rel=1e-5)
+    each = [inverse_chances(scores[:, :, [k]], by_chance(mean[:, [k]], spread[:, [k]])) for k in range(2)]
+    assert inverse_chances(scores, by_chance(mean, spread)) == pytest.approx((each[0] + each[1]) / 2, rel=1e-5)
 
 
 def test_one_telling_context_is_enough() -> None:
@@ -107,7 +108,7 @@ def test_inverse_chances_one_by_one(n_contexts: int) -> None:
     scores[0] *= 1000
     mean, spread = rng.uniform(0.2, 2.0, (n_contexts, 2)), rng.uniform(0.2, 2.0, (n_contexts, 2))
     mean[0, 1] = 0.0
-    told = inverse_chances(scores, mean, spread)
+    told = inverse_chances(scores, by_chance(mean, spread))
     assert told.shape == (n_columns, n_contexts)
     assert told.dtype == np.float32
     for i in (0, 1, 2, n_columns // 2, n_columns - 1):
@@ -119,11 +120,13 @@ def test_inverse_chances_one_by_one(n_contexts: int) -> None:
 def test_a_context_without_spread() -> None:
     """Shadows that are all alike: any score above them tells as much as can be told, and any other nothing."""
     mean, spread = np.array([[4.0]]), np.array([[0.0]])
-    told = inverse_chances(np.array([[[4.1]], [[3.9]]], np.float32), mean, spread)[:, 0]
+    told = inverse_chances(np.array([[[4.1]], [[3.9]]], np.float32), by_chance(mean, spread))[:, 0]
     assert told.tolist() == pytest.approx([math.exp(72), 1.0])
     # A spread of three millionths is assumed: a score as far above is one standard deviation of its cube root above.
     just_above = np.full((1, 1, 1), 1 + 3e-6, np.float32)
-    assert inverse_chances(just_above, np.ones((1, 1)), spread)[0, 0] == pytest.approx(math.exp(0.5), rel=0.1)
+    assert inverse_chances(just_above, by_chance(np.ones((1, 1)), spread))[0, 0] == pytest.approx(
+        math.exp(0.5), rel=0.1
+    )
 
 
 def test_evidence_is_the_weighted_mean_of_what_was_told() -> None:

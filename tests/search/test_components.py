@@ -44,7 +44,7 @@ def test_kept_components_change_no_score(task: str) -> None:
             contexts = draw_ferns(np.random.default_rng(3), codes, categories, Ground.undivided(target), 4).contexts
         for addresses in (None, np.arange(len(ids), dtype=np.uint64)):
             out = np.full((len(ids), 4, 2), np.nan, np.float32)
-            examiner.examine(np.arange(len(ids)), contexts, np.copy, out.__setitem__, addresses)
+            examiner.scores(np.arange(len(ids)), contexts, out.__setitem__, addresses)
             scores.append(out)
     assert (scores[0] == scores[2]).all()
     assert (scores[1] == scores[3]).all()

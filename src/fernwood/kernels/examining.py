@@ -14,13 +14,15 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray  # noqa: TC002  (Numba reads the fields)
 
-__all__ = ["Contexts", "count_pairs", "examine_pairs"]
+__all__ = ["MOST_COUNTED", "Contexts", "count_pairs", "examine_pairs"]
 
 _TILE = 32
 _WIDE = 2 * _TILE  # a lane for each of two components
 _ONE, _TWO, _THREE, _FOUR = np.uint32(1), np.uint32(2), np.uint32(3), np.uint32(4)
 _RUN = np.uint32(256)
 """Rows that are added up in 16 bits: that many steps of at most 127 fit."""
+MOST_COUNTED = 2**24
+"""Rows that are counted in 32 bits; more are weighed."""
 _HEIGHT = 65_536
 """Rows that are laid out together: of more rows, tile after tile, so that memory does not grow with them."""
 
@@ -69,7 +71,7 @@ def examine_pairs(codes, owner, which, leading, table, contexts, out):
     """
     n_pairs, n_rows = owner.shape[0], codes.shape[1]
     tile = np.empty((min(n_rows, _HEIGHT), _WIDE), np.float32)
-    held, ends = _room_for_sums(contexts, n_rows)
+    held, ends = _room_for_sums(contexts, n_rows, np.float32)
     total = np.empty(_WIDE, np.float32)
     gain = np.empty(_WIDE, np.float32)
     for start in range(0, n_pairs, _TILE):
@@ -110,7 +112,7 @@ def count_pairs(codes, owner, which, leading, steps, unit, contexts, out):
     both = np.empty((min(n_rows, _HEIGHT), _TILE), np.int16)
     tile = both.view(np.int8)
     run = np.empty(_WIDE, np.int16)
-    held, ends = _room_for_sums(contexts, n_rows)
+    held, ends = _room_for_sums(contexts, n_rows, np.int32)
     total = np.empty(_WIDE, np.float32)
     gain = np.empty(_WIDE, np.float32)
     for start in range(0, n_pairs, _TILE):
@@ -136,14 +138,14 @@ def count_pairs(codes, owner, which, leading, steps, unit, contexts, out):
 
 
 @njit(nogil=True, cache=True)
-def _room_for_sums(contexts, n_rows):
-    """Sums of all lanes, and where a tile's rows begin and end in every cell and class.
+def _room_for_sums(contexts, n_rows, dtype):
+    """Sums of all lanes, in whole steps or in numbers, and where a tile's rows begin and end in every cell and class.
 
     For all contexts where there are several tiles, and for one at a time where there is one.
     """
     n_contexts, n_parts = contexts.size.shape
     n_held = n_contexts if n_rows > _HEIGHT else 1
-    return np.empty((n_held, n_parts, _WIDE), np.float32), np.empty((n_held, 2, n_parts), np.uint32)
+    return np.empty((n_held, n_parts, _WIDE), dtype), np.empty((n_held, 2, n_parts), np.uint32)
 
 
 @njit(nogil=True, cache=True)
@@ -235,7 +237,7 @@ def _gain_of_classes(sums, size, n_classes, total, gain):
         for at in range(first, first + n_classes):
             in_cell += size[at]
             for j in range(_WIDE):
-                total[j] += sums[at, j]
+                total[j] += np.float32(sums[at, j])
         if in_cell <= 0:
             continue
         scale = np.float32(1) / in_cell
@@ -244,5 +246,5 @@ def _gain_of_classes(sums, size, n_classes, total, gain):
         for at in range(first, last):
             share = size[at] * scale
             for j in range(_WIDE):
-                departure = sums[at, j] - share * total[j]
+                departure = np.float32(sums[at, j]) - share * total[j]
                 gain[j] += departure * departure * times

@@ -106,6 +106,7 @@ def _compile_snowball() -> None:
     from fernwood.kernels.components import fill_components, mark_amounts, step_components, weigh_codes
     from fernwood.kernels.dealing import deal_pieces, permute_codes
     from fernwood.kernels.examining import Contexts, count_pairs, examine_pairs
+    from fernwood.kernels.telling import Chances, add_up, tell
 
     codes = np.arange(4, dtype=np.uint8).reshape(1, 4)
     amounts = np.empty((1, 256))
@@ -122,6 +123,8 @@ def _compile_snowball() -> None:
     out = np.zeros((1, 1, 2), np.float32)
     examine_pairs(codes, one, one, one, table, contexts, out)
     count_pairs(codes, one, one, one, steps.view(np.int16)[:, :, 0], unit, contexts, out)
+    tell(out, Chances(out[0], out[0], out[0]), out[0])
+    add_up(out[0], np.empty(1))
 
 
 def _compile_ferns() -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from fernwood.kernels.examining import Contexts
+from fernwood.kernels.examining import MOST_COUNTED, Contexts
 from fernwood.store.quantise import MISSING
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Ferns",
     "Ground",
+    "are_counted",
     "divided",
     "draw_exploring_ferns",
     "draw_ferns",
@@ -100,7 +101,7 @@ def divided(
         cells, shape = every, (len(every), int(every.max()) + 1)
     n_contexts, n_rows = shape[0], target.n_rows
     n_parts = shape[1] * n_classes
-    counts = bool(kernel.classes and (kernel.weights == 1).all())
+    counts = are_counted(target)
     rows = np.empty((n_contexts, n_rows), np.uint32)
     start = np.zeros((n_contexts, n_parts + 1), np.uint32)
     size = np.empty((n_contexts, n_parts), np.float32)
@@ -120,6 +121,12 @@ def divided(
             heavy = heavy * (kernel.values - (sums / np.maximum(size[c], np.finfo(np.float32).tiny))[part])
         weight[c] = heavy[rows[c]]
     return Contexts(rows, start, size, weight, n_classes)
+
+
+def are_counted(target: TreeTarget) -> bool:
+    """Whether rows are counted, and not weighed: those of classes that all weigh one, if they are not too many."""
+    kernel = target.kernel
+    return bool(kernel.classes and target.n_rows <= MOST_COUNTED and (kernel.weights == 1).all())
 
 
 def without_context(ground: Ground) -> Contexts:

@@ -10,10 +10,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fernwood.kernels.telling import Chances, add_up, tell
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["combined", "false_discoveries", "found_at", "inverse_chances", "smallest_counted", "tail_chances"]
+__all__ = [
+    "by_chance",
+    "combined",
+    "false_discoveries",
+    "found_at",
+    "inverse_chances",
+    "smallest_counted",
+    "summed",
+    "tail_chances",
+]
 
 _ALONE = 0.3
 """The weight of a column by itself, without context, among all its contexts."""
@@ -22,45 +33,58 @@ _TAIL = 100
 _FEWEST_FOR_A_TAIL = 20
 """Fewer shadows than this have no tail to model: one or two of them say nothing about how it falls."""
 _FEW_COLUMNS = 8
-_NUMBERS_AT_ONCE = 2**13
-_HIGHEST = 12.0
-"""Standard deviations beyond which one context tells no more."""
 
 
-def inverse_chances(
-    scores: NDArray[np.float32], mean: NDArray[np.float64], spread: NDArray[np.float64]
-) -> NDArray[np.float32]:
-    """About 1/p of every column in every context, judged by the mean and standard deviation of the shadows there.
-
-    A score is about a scaled chi-square variable; its cube root is about normal (Wilson and Hilferty 1931). Of the
-    scores that a column has in a context, the mean of 1/p counts.
+def by_chance(mean: NDArray[np.float64], spread: NDArray[np.float64]) -> Chances:
+    """What chance does to scores, by the mean and standard deviation of those of shadows.
 
     Parameters
     ----------
-    scores : array, shape (columns, contexts, scores)
     mean, spread : arrays, shape (contexts, scores)
 
     Examples
     --------
+    >>> by_chance(np.array([[2.0]]), np.array([[3.0]])).middle.tolist()
+    [[0.75]]
+    """
+    some = mean > 0
+    scale = np.where(some, mean, 1.0)
+    h = np.maximum((spread / scale) ** 2 / 9, 1e-12)
+    width = np.where(some, np.sqrt(h), np.inf)
+    return Chances(*(part.astype(np.float32) for part in (scale, 1 - h, width)))
+
+
+def inverse_chances(scores: NDArray[np.float32], chances: Chances) -> NDArray[np.float32]:
+    """About 1/p of every column in every context, judged by what chance does there.
+
+    Of the scores that a column has in a context, the mean of 1/p counts.
+
+    Parameters
+    ----------
+    scores : array, shape (columns, contexts, scores)
+    chances
+
+    Examples
+    --------
     >>> scores = np.array([[[1.0]], [[30.0]]], np.float32)
-    >>> bool(np.diff(inverse_chances(scores, np.array([[2.0]]), np.array([[2.0]]))[:, 0]) > 100)
+    >>> bool(np.diff(inverse_chances(scores, by_chance(np.array([[2.0]]), np.array([[2.0]])))[:, 0]) > 100)
     True
     """
-    safe = np.where(mean > 0, mean, 1.0)
-    h = np.where(mean > 0, (spread / safe) ** 2 / 9, 1.0)
-    h = np.maximum(h, 1e-12)
-    scale, middle, width = (part.astype(np.float32) for part in (safe, 1 - h, np.sqrt(h)))
-    n_columns, n_contexts, n_scores = scores.shape
-    out = np.empty((n_columns, n_contexts), np.float32)
-    # A few columns at a time: what is worked out on the way stays in the cache of the processor.
-    step = max(1, _NUMBERS_AT_ONCE // max(n_contexts * n_scores, 1))
-    for first in range(0, n_columns, step):
-        some = slice(first, first + step)
-        z = (np.cbrt(scores[some] / scale) - middle) / width
-        z = np.clip(np.where(mean > 0, z, 0.0), 0.0, _HIGHEST)
-        told = np.exp(0.5 * z * z)
-        out[some] = sum(told[:, :, k] for k in range(1, n_scores)) + told[:, :, 0]
-        out[some] /= n_scores
+    out = np.empty(scores.shape[:2], np.float32)
+    tell(scores, chances, out)
+    return out
+
+
+def summed(told: NDArray[np.float32]) -> NDArray[np.float64]:
+    """The sum of 1/p over contexts, by column.
+
+    Examples
+    --------
+    >>> summed(np.array([[1.0, 2.0], [0.5, 4.0]], np.float32)).tolist()
+    [3.0, 4.5]
+    """
+    out = np.empty(len(told))
+    add_up(told, out)
     return out
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from fernwood.relevance.shadows import inverse_chances
+from fernwood.relevance.shadows import by_chance, inverse_chances, summed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fernwood.kernels.examining import Contexts
+    from fernwood.kernels.telling import Chances
     from fernwood.learner.contexts import Ground
     from fernwood.search.drawn import Drawn
     from fernwood.search.examining import Examiner, Shadows
@@ -33,15 +34,10 @@ class Awake(NamedTuple):
 
 
 class _Reference(NamedTuple):
-    """Scores of the first shadows of a kind, and their mean and standard deviation in every context."""
+    """Scores of the first shadows of a kind, and what chance does in every context by them."""
 
     scores: NDArray[np.float32]
-    mean: NDArray[np.float64]
-    spread: NDArray[np.float64]
-
-    def tell(self, scores: NDArray[np.float32]) -> NDArray[np.float32]:
-        """1/p of columns or shadows that score so."""
-        return inverse_chances(scores, self.mean, self.spread)
+    chances: Chances
 
 
 def n_referred(kind: Shadows, n_shadows: int = 0) -> int:
@@ -78,14 +74,9 @@ class ContextEvidence:
         reference = self._reference(kind, contexts, len(kind.models))
         null = np.empty(len(kind.models), np.float32)
 
-        def keep(ranks: NDArray[np.int32], told: NDArray[np.float32]) -> None:
-            own[ranks] = told[:, 0]
-
-        def keep_null(at: NDArray[np.int64], told: NDArray[np.float32]) -> None:
-            null[at] = told[:, 0]
-
-        self._examiner.sweep(kind.kinds == kind.number, contexts, reference.tell, keep)
-        self._each_shadow(kind, np.arange(len(null)), contexts, reference, keep_null)
+        # The sum over one context is what that one tells.
+        self._examiner.sweep(kind.kinds == kind.number, contexts, reference.chances, own.__setitem__, {})
+        self._sums_of_shadows(kind, np.arange(len(null)), contexts, reference, null.__setitem__)
         return null
 
     def add_sums(
@@ -108,25 +99,22 @@ class ContextEvidence:
         own, null
             To which the sums are added.
         """
-        contexts, in_use = drawn.contexts, np.array(sorted(used), np.int64)
+
+        def adding_to(
+            ledger: NDArray[np.float32],
+        ) -> Callable[[NDArray[np.signedinteger[Any]], NDArray[np.float64]], None]:
+            def add(at: NDArray[np.signedinteger[Any]], sums: NDArray[np.float64]) -> None:
+                ledger[at] += sums
+
+            return add
+
+        contexts = drawn.contexts
         for kind, place in self.kinds:
-            heard = np.flatnonzero(awake.shadows[place])
             reference = self._reference(kind, contexts)
-            null_here = null[place]
-
-            def add_null(
-                at: NDArray[np.int64], told: NDArray[np.float32], null: NDArray[np.float32] = null_here
-            ) -> None:
-                null[at] += told.sum(axis=1, dtype=np.float64)
-
-            self._each_shadow(kind, heard, contexts, reference, add_null)
-
-            def add(ranks: NDArray[np.int32], told: NDArray[np.float32]) -> None:
-                for row in np.flatnonzero(np.isin(ranks, in_use)).tolist():
-                    told[row, used[int(ranks[row])]] = 0.0
-                own[ranks] += told.sum(axis=1, dtype=np.float64)
-
-            self._examiner.sweep(awake.columns & (kind.kinds == kind.number), contexts, reference.tell, add)
+            heard = np.flatnonzero(awake.shadows[place])
+            self._sums_of_shadows(kind, heard, contexts, reference, adding_to(null[place]))
+            chosen = awake.columns & (kind.kinds == kind.number)
+            self._examiner.sweep(chosen, contexts, reference.chances, adding_to(own), used)
 
     def each(
         self, kind: Shadows, ranks: NDArray[np.int64], drawn: Drawn, n_shadows: int = 0
@@ -137,8 +125,11 @@ class ContextEvidence:
         own = np.empty((len(ranks), len(contexts.rows)), np.float32)
         null = np.empty((n_shadows, len(contexts.rows)), np.float32)
 
-        self._examiner.examine(ranks, contexts, reference.tell, own.__setitem__)
-        self._each_shadow(kind, np.arange(n_shadows), contexts, reference, null.__setitem__)
+        self._examiner.tell(ranks, contexts, reference.chances, own.__setitem__)
+        n_known = min(n_shadows, len(reference.scores))
+        null[:n_known] = inverse_chances(reference.scores[:n_known], reference.chances)
+        others, addresses = kind.models[n_known:n_shadows], kind.addresses[n_known:n_shadows]
+        self._examiner.tell(others, contexts, reference.chances, null[n_known:].__setitem__, addresses)
         return own, null
 
     def _reference(self, kind: Shadows, contexts: Contexts, n_shadows: int = 0) -> _Reference:
@@ -146,29 +137,30 @@ class ContextEvidence:
         places = np.arange(n_referred(kind, n_shadows))
         scores = np.empty((len(places), len(contexts.rows), 2), np.float32)
 
-        self._examiner.examine(kind.models[places], contexts, np.copy, scores.__setitem__, kind.addresses[places])
-        return _Reference(scores, scores.mean(axis=0, dtype=np.float64), scores.std(axis=0, dtype=np.float64))
+        self._examiner.scores(kind.models[places], contexts, scores.__setitem__, kind.addresses[places])
+        mean, spread = scores.mean(axis=0, dtype=np.float64), scores.std(axis=0, dtype=np.float64)
+        return _Reference(scores, by_chance(mean, spread))
 
-    def _each_shadow(
+    def _sums_of_shadows(
         self,
         kind: Shadows,
         places: NDArray[np.int64],
         contexts: Contexts,
         reference: _Reference,
-        use: Callable[[NDArray[np.int64], NDArray[np.float32]], object],
+        use: Callable[[NDArray[np.int64], NDArray[np.float64]], object],
     ) -> None:
-        """Give 1/p of some shadows, in increasing order, to `use`, a block at a time: their places, and 1/p there.
+        """Give sums of 1/p over contexts to `use`: places of some shadows, in increasing order, and what they tell.
 
         Never the scores of all shadows at once: in many contexts they take more than anything else does.
         """
         known = places[places < len(reference.scores)]
-        use(known, reference.tell(reference.scores[known]))
+        use(known, summed(inverse_chances(reference.scores[known], reference.chances)))
         others = places[len(known) :]
 
-        def keep(at: NDArray[np.int64], told: NDArray[np.float32]) -> None:
-            use(others[at], told)
+        def take(at: NDArray[np.int64], sums: NDArray[np.float64]) -> None:
+            use(others[at], sums)
 
-        self._examiner.examine(kind.models[others], contexts, reference.tell, keep, kind.addresses[others])
+        self._examiner.sums(kind.models[others], contexts, reference.chances, take, kind.addresses[others])
 
 
 class Look(NamedTuple):

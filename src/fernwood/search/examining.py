@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from fernwood.learner.many import in_order, one_ahead
+from fernwood.relevance.shadows import inverse_chances, summed
 from fernwood.run.plan import block_width
 from fernwood.search.components import frequent
 from fernwood.search.scoring import Columns
 from fernwood.sources.base import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from numpy.typing import NDArray
 
     from fernwood.kernels.examining import Contexts
+    from fernwood.kernels.telling import Chances
     from fernwood.search.scoring import Scorer
 
-__all__ = ["Examiner", "Shadows", "Tell", "shadow_counts"]
+__all__ = ["Examiner", "Shadows", "shadow_counts"]
+
+_Told = TypeVar("_Told")
 
 _FEWEST_COLUMNS = 64
 """Fewer columns than this would leave lanes of the kernel empty."""
@@ -31,10 +35,6 @@ _SHADOWS_ALONE, _ALONE_A_COLUMN = 5000, 4
 """Shadows without context, which are cheap: the farther out they count, the less is modelled."""
 _MOST_SHADOWS, _COLUMNS_A_SHADOW = 20_000, 50
 """No more shadows than this, or than one for so many columns: a hundred of them say how the tail falls."""
-
-
-Tell: TypeAlias = "Callable[[NDArray[np.float32]], NDArray[np.float32]]"
-"""Makes something new of scores."""
 
 
 class Shadows(NamedTuple):
@@ -127,44 +127,80 @@ class Examiner:
         self.firsts, self.kept = frequent(marks)
         self.scorer.keep(self.ids[self.firsts], self.categories[self.firsts], self._width)
 
-    def examine(
+    def scores(
         self,
         ranks: NDArray[np.int64],
         contexts: Contexts,
-        tell: Tell,
         use: Callable[[NDArray[np.int64], NDArray[np.float32]], object],
         addresses: NDArray[np.uint64] | None = None,
     ) -> None:
-        """Give what scores of some columns tell to `use`, block by block: places in `ranks`, and what is told there.
+        """Give scores of some columns to `use`, block by block: places in `ranks`, and scores in all contexts.
 
-        With `addresses`, scores of their shadows that are dealt there. `tell` runs on many threads, and makes something
-        new of the scores it is given.
+        With `addresses`, scores of their shadows that are dealt there.
         """
+        self._in_blocks(ranks, contexts, addresses, np.copy, use)
 
-        def look(places: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-            dealt = None if addresses is None else addresses[places]
-            return places, tell(self.scorer.scores(self.columns(ranks[places]), contexts, dealt))
+    def tell(
+        self,
+        ranks: NDArray[np.int64],
+        contexts: Contexts,
+        chances: Chances,
+        use: Callable[[NDArray[np.int64], NDArray[np.float32]], object],
+        addresses: NDArray[np.uint64] | None = None,
+    ) -> None:
+        """As `scores`, but 1/p in all contexts."""
+        self._in_blocks(ranks, contexts, addresses, lambda scores: inverse_chances(scores, chances), use)
 
-        for places, told in in_order(look, self._blocks(ranks), self._n_threads):
-            use(places, told)
+    def sums(
+        self,
+        ranks: NDArray[np.int64],
+        contexts: Contexts,
+        chances: Chances,
+        use: Callable[[NDArray[np.int64], NDArray[np.float64]], object],
+        addresses: NDArray[np.uint64] | None = None,
+    ) -> None:
+        """As `scores`, but the sum of 1/p over contexts."""
+        self._in_blocks(ranks, contexts, addresses, lambda scores: summed(inverse_chances(scores, chances)), use)
 
     def sweep(
         self,
         chosen: NDArray[np.bool_],
         contexts: Contexts,
-        tell: Tell,
-        use: Callable[[NDArray[np.int32], NDArray[np.float32]], object],
+        chances: Chances,
+        use: Callable[[NDArray[np.int32], NDArray[np.float64]], object],
+        used: Mapping[int, list[int]],
     ) -> None:
-        """Give what scores of chosen columns tell to `use`, block by block: their ranks, and what is told there.
+        """As `sums` for the chosen columns, with their ranks; nothing is made that is as long as the table is wide.
 
-        As `examine` does, but nothing is made that is as long as the table is wide.
+        `used` are the contexts that use a column, by its rank: it is not examined in those.
         """
+        in_use = np.array(sorted(used), np.int64)
 
-        def look(ranks: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
-            return ranks, tell(self.scorer.scores(self.columns(ranks), contexts))
+        def look(ranks: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+            told = inverse_chances(self.scorer.scores(self.columns(ranks), contexts), chances)
+            for row in np.flatnonzero(np.isin(ranks, in_use)).tolist():
+                told[row, used[int(ranks[row])]] = 0.0
+            return ranks, summed(told)
 
         for ranks, told in in_order(look, one_ahead(self.blocks(chosen), self._expect), self._n_threads):
             use(ranks, told)
+
+    def _in_blocks(
+        self,
+        ranks: NDArray[np.int64],
+        contexts: Contexts,
+        addresses: NDArray[np.uint64] | None,
+        make: Callable[[NDArray[np.float32]], _Told],
+        use: Callable[[NDArray[np.int64], _Told], object],
+    ) -> None:
+        """Give what is made of scores to `use`; it has to be something new, since scores are in a buffer."""
+
+        def look(places: NDArray[np.int64]) -> tuple[NDArray[np.int64], _Told]:
+            dealt = None if addresses is None else addresses[places]
+            return places, make(self.scorer.scores(self.columns(ranks[places]), contexts, dealt))
+
+        for places, told in in_order(look, self._blocks(ranks), self._n_threads):
+            use(places, told)
 
     def _expect(self, ranks: NDArray[np.int32]) -> None:
         self.scorer.store.expect(self.ids[ranks])

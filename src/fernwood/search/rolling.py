@@ -9,7 +9,7 @@ import numpy as np
 
 from fernwood.insight import Insight
 from fernwood.kernels.ready import ensure_compiled
-from fernwood.learner.contexts import n_laid_out
+from fernwood.learner.contexts import are_counted, n_laid_out
 from fernwood.relations import Relations
 from fernwood.relevance.decision import Decision, Verdicts
 from fernwood.relevance.shadows import false_discoveries, smallest_counted
@@ -252,7 +252,7 @@ def planned(
         memory,
         held=held,
         sample=None if n_sampled is None else (n_sampled, n_laid_out(n_sampled, n_contexts)),
-        counts=bool(target.kernel.classes and (target.kernel.weights == 1).all()),
+        counts=are_counted(target),
         in_place=in_place and n_sampled is not None,
     )
 

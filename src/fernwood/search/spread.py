@@ -13,7 +13,7 @@ import numpy as np
 
 from fernwood.kernels.ready import ensure_compiled
 from fernwood.learner.contexts import used_in
-from fernwood.relevance.shadows import inverse_chances
+from fernwood.relevance.shadows import by_chance, inverse_chances, summed
 from fernwood.run.plan import block_width
 from fernwood.search.conditions import given_positions
 from fernwood.search.drawn import Drawn
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fernwood.kernels.examining import Contexts
+    from fernwood.kernels.telling import Chances
     from fernwood.search.drawn import Recipe
     from fernwood.search.evidence import Awake
     from fernwood.search.examining import Examiner, Shadows
@@ -268,12 +269,12 @@ class _Standing(NamedTuple):
     ----------
     drawn : the contexts; ranks in it are positions
     used : the contexts that use a column, by its position
-    references : by what a group of shadows is, mean and standard deviation of its scores in every context
+    references : by what a group of shadows is, what chance does in every context
     """
 
     drawn: Drawn
     used: dict[int, list[int]]
-    references: dict[_Group, tuple[NDArray[np.float64], NDArray[np.float64]]]
+    references: dict[_Group, Chances]
 
 
 class SnowballBench:
@@ -320,17 +321,17 @@ class SnowballBench:
         self, scorer: Scorer, standing: _Standing, group: _Group, reference: _Group, *, each: bool
     ) -> Iterator[NDArray[Any]]:
         """1/p of columns or shadows by the block, in every context or summed over them."""
-        mean, spread = self._reference(scorer, standing, reference)
+        chances = self._reference(scorer, standing, reference)
         in_use = np.array(sorted(standing.used), np.int64)
         for positions, scores in self._scored(scorer, group, standing.drawn.contexts):
-            told = inverse_chances(scores, mean, spread)
+            told = inverse_chances(scores, chances)
             if each:
                 yield told
                 continue
             if group.addresses is None:
                 for row in np.flatnonzero(np.isin(positions, in_use)).tolist():
                     told[row, standing.used[int(positions[row])]] = 0.0
-            yield told.sum(axis=1, dtype=np.float64)
+            yield summed(told)
 
     def _scored(
         self, scorer: Scorer, group: _Group, contexts: Contexts
@@ -360,16 +361,14 @@ class SnowballBench:
                 self._standing = (key, _Standing(drawn, used_in(drawn.uses, drawn.carried), {}))
             return self._standing[1]
 
-    def _reference(
-        self, scorer: Scorer, standing: _Standing, reference: _Group
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _reference(self, scorer: Scorer, standing: _Standing, reference: _Group) -> Chances:
         """What chance does in every context, by the first shadows of a kind."""
         with self._lock:
             if reference not in standing.references:
                 blocks = self._scored(scorer, reference, standing.drawn.contexts)
                 scores = np.concatenate([some.copy() for _, some in blocks])  # the next block is in the same buffer
-                told = scores.mean(axis=0, dtype=np.float64), scores.std(axis=0, dtype=np.float64)
-                standing.references[reference] = told
+                mean, spread = scores.mean(axis=0, dtype=np.float64), scores.std(axis=0, dtype=np.float64)
+                standing.references[reference] = by_chance(mean, spread)
             return standing.references[reference]
 
     def _parts(self, columns: Columns) -> list[slice]:
