@@ -91,21 +91,25 @@ def test_counting_is_exact_beyond_what_sixteen_bits_hold() -> None:
 def test_rows_are_laid_out_tile_after_tile(numbers: bool) -> None:
     """More rows than one tile holds, in cells that begin and end in different ones."""
     rng = np.random.default_rng(5)
-    n_rows = 3 * 65_536 + 7
+    n_rows = 3 * 4096 + 7
     target = value_target(rng.standard_normal(n_rows)) if numbers else class_target(rng.integers(0, 3, n_rows))
     codes = rng.integers(0, 4, (2, n_rows)).astype(np.uint8)
     steps = rng.integers(-127, 128, (2, 256, 2)).astype(np.int8)
     unit = np.full((2, 2), 0.01, np.float32)
     table = (steps * unit[:, None, :]).astype(np.float32)
-    early = (np.arange(n_rows) < 1000) + 2 * (np.arange(n_rows) >= 65_536)  # one cell ends in the first tile
+    early = (np.arange(n_rows) < 1000) + 2 * (np.arange(n_rows) >= 4096)  # one cell ends in the first tile
     cells = np.stack([np.zeros(n_rows, np.int64), early, rng.integers(0, 4, n_rows)])
     contexts = divided(target, cells)
-    places, out = np.arange(2), np.zeros((2, 3, 2), np.float32)
-    if numbers:
-        examine_pairs(codes, places, places, places, table, contexts, out)
-    else:
-        count_pairs(codes, places, places, places, steps.view(np.int16)[:, :, 0], unit, contexts, out)
+    places, out, padded = np.arange(2), np.zeros((2, 3, 2), np.float32), np.zeros((2, 3, 2), np.float32)
+    # With so many empty cells there is room for the sums of one context at a time, and nothing else changes.
+    with_empty_cells = divided(target, iter(cells), (3, 9000))
+    for divisions, scores in ((contexts, out), (with_empty_cells, padded)):
+        if numbers:
+            examine_pairs(codes, places, places, places, table, divisions, scores)
+        else:
+            count_pairs(codes, places, places, places, steps.view(np.int16)[:, :, 0], unit, divisions, scores)
     assert out == pytest.approx(twin(codes, places, places, table, target, cells), rel=2e-3)
+    assert np.array_equal(out, padded)
 
 
 @pytest.mark.parametrize("name", ["two classes", "numbers"])

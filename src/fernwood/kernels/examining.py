@@ -23,8 +23,10 @@ _RUN = np.uint32(256)
 """Rows that are added up in 16 bits: that many steps of at most 127 fit."""
 MOST_COUNTED = 2**24
 """Rows that are counted in 32 bits; more are weighed."""
-_HEIGHT = 65_536
-"""Rows that are laid out together: of more rows, tile after tile, so that memory does not grow with them."""
+_HEIGHT = 4096
+"""Rows that are laid out together, so that they stay in a cache; of more rows, tile after tile."""
+_HELD_BYTES = 2**21
+"""Sums that are held from tile to tile: of more contexts than have room, some at a time."""
 
 
 class Contexts(NamedTuple):
@@ -69,33 +71,35 @@ def examine_pairs(codes, owner, which, leading, table, contexts, out):
     contexts
     out : float32 array, shape (columns, contexts, 2)
     """
-    n_pairs, n_rows = owner.shape[0], codes.shape[1]
+    n_pairs, n_rows, n_contexts = owner.shape[0], codes.shape[1], contexts.rows.shape[0]
     tile = np.empty((min(n_rows, _HEIGHT), _WIDE), np.float32)
-    held, ends = _room_for_sums(contexts, n_rows, np.float32)
+    at_once = _contexts_at_once(contexts, n_rows)
+    held, ends = _room_for_sums(contexts, n_rows, at_once, np.float32)
     total = np.empty(_WIDE, np.float32)
     gain = np.empty(_WIDE, np.float32)
     for start in range(0, n_pairs, _TILE):
-        for low in range(0, n_rows, _HEIGHT):
-            high = min(low + _HEIGHT, n_rows)
-            for j in range(_TILE):
-                pair = min(start + j, n_pairs - 1)
-                column, values = codes[owner[pair]], table[which[pair]]
-                for i in range(low, high):
-                    tile[i - low, 2 * j] = values[column[i], 0]
-                    tile[i - low, 2 * j + 1] = values[column[i], 1]
-            for c in range(contexts.rows.shape[0]):
-                sums, end = held[c % held.shape[0]], ends[c % held.shape[0]]
-                _go_on(contexts.rows[c], contexts.start[c], low, high, n_rows, sums, end)
-                _add_up(tile, contexts.rows[c], end, np.uint32(low), contexts.weight[c], sums)
-                if high < n_rows:
-                    continue
-                gain[:] = 0
-                if contexts.n_classes == 1:
-                    _gain_of_numbers(sums, contexts.size[c], gain)
-                else:
-                    _gain_of_classes(sums, contexts.size[c], contexts.n_classes, total, gain)
-                for j in range(min(_TILE, n_pairs - start)):
-                    _share_out(gain[2 * j], gain[2 * j + 1], leading[start + j], out[owner[start + j], c])
+        for first in range(0, n_contexts, at_once):
+            for low in range(0, n_rows, _HEIGHT):
+                high = min(low + _HEIGHT, n_rows)
+                for j in range(_TILE):
+                    pair = min(start + j, n_pairs - 1)
+                    column, values = codes[owner[pair]], table[which[pair]]
+                    for i in range(low, high):
+                        tile[i - low, 2 * j] = values[column[i], 0]
+                        tile[i - low, 2 * j + 1] = values[column[i], 1]
+                for c in range(first, min(first + at_once, n_contexts)):
+                    sums, end = held[(c - first) % held.shape[0]], ends[(c - first) % held.shape[0]]
+                    _go_on(contexts.rows[c], contexts.start[c], low, high, n_rows, sums, end)
+                    _add_up(tile, contexts.rows[c], end, np.uint32(low), contexts.weight[c], sums)
+                    if high < n_rows:
+                        continue
+                    gain[:] = 0
+                    if contexts.n_classes == 1:
+                        _gain_of_numbers(sums, contexts.size[c], gain)
+                    else:
+                        _gain_of_classes(sums, contexts.size[c], contexts.n_classes, total, gain)
+                    for j in range(min(_TILE, n_pairs - start)):
+                        _share_out(gain[2 * j], gain[2 * j + 1], leading[start + j], out[owner[start + j], c])
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -108,43 +112,51 @@ def count_pairs(codes, owner, which, leading, steps, unit, contexts, out):
     steps : int16 array, shape (…, 256); what a code stands for, two steps of 8 bits side by side
     unit : float32 array, shape (…, 2); the length of a step
     """
-    n_pairs, n_rows = owner.shape[0], codes.shape[1]
+    n_pairs, n_rows, n_contexts = owner.shape[0], codes.shape[1], contexts.rows.shape[0]
     both = np.empty((min(n_rows, _HEIGHT), _TILE), np.int16)
     tile = both.view(np.int8)
     run = np.empty(_WIDE, np.int16)
-    held, ends = _room_for_sums(contexts, n_rows, np.int32)
+    at_once = _contexts_at_once(contexts, n_rows)
+    held, ends = _room_for_sums(contexts, n_rows, at_once, np.int32)
     total = np.empty(_WIDE, np.float32)
     gain = np.empty(_WIDE, np.float32)
     for start in range(0, n_pairs, _TILE):
-        for low in range(0, n_rows, _HEIGHT):
-            high = min(low + _HEIGHT, n_rows)
-            for j in range(_TILE):
-                pair = min(start + j, n_pairs - 1)
-                column, values = codes[owner[pair]], steps[which[pair]]
-                for i in range(low, high):
-                    both[i - low, j] = values[column[i]]
-            for c in range(contexts.rows.shape[0]):
-                sums, end = held[c % held.shape[0]], ends[c % held.shape[0]]
-                _go_on(contexts.rows[c], contexts.start[c], low, high, n_rows, sums, end)
-                _count_up(tile, contexts.rows[c], end, np.uint32(low), run, sums)
-                if high < n_rows:
-                    continue
-                gain[:] = 0
-                _gain_of_classes(sums, contexts.size[c], contexts.n_classes, total, gain)
-                for j in range(min(_TILE, n_pairs - start)):
-                    a, b = unit[which[start + j]]
-                    first, second = a * a * gain[2 * j], b * b * gain[2 * j + 1]
-                    _share_out(first, second, leading[start + j], out[owner[start + j], c])
+        for first in range(0, n_contexts, at_once):
+            for low in range(0, n_rows, _HEIGHT):
+                high = min(low + _HEIGHT, n_rows)
+                for j in range(_TILE):
+                    pair = min(start + j, n_pairs - 1)
+                    column, values = codes[owner[pair]], steps[which[pair]]
+                    for i in range(low, high):
+                        both[i - low, j] = values[column[i]]
+                for c in range(first, min(first + at_once, n_contexts)):
+                    sums, end = held[(c - first) % held.shape[0]], ends[(c - first) % held.shape[0]]
+                    _go_on(contexts.rows[c], contexts.start[c], low, high, n_rows, sums, end)
+                    _count_up(tile, contexts.rows[c], end, np.uint32(low), run, sums)
+                    if high < n_rows:
+                        continue
+                    gain[:] = 0
+                    _gain_of_classes(sums, contexts.size[c], contexts.n_classes, total, gain)
+                    for j in range(min(_TILE, n_pairs - start)):
+                        a, b = unit[which[start + j]]
+                        one, two = a * a * gain[2 * j], b * b * gain[2 * j + 1]
+                        _share_out(one, two, leading[start + j], out[owner[start + j], c])
 
 
 @njit(nogil=True, cache=True)
-def _room_for_sums(contexts, n_rows, dtype):
+def _contexts_at_once(contexts, n_rows):
+    """All contexts where there is one tile; of several, as many as there is room for their sums."""
+    n_contexts, n_parts = contexts.size.shape
+    return n_contexts if n_rows <= _HEIGHT else max(1, min(n_contexts, _HELD_BYTES // (4 * _WIDE * n_parts)))
+
+
+@njit(nogil=True, cache=True)
+def _room_for_sums(contexts, n_rows, at_once, dtype):
     """Sums of all lanes, in whole steps or in numbers, and where a tile's rows begin and end in every cell and class.
 
-    For all contexts where there are several tiles, and for one at a time where there is one.
+    For one context after the other where there is one tile.
     """
-    n_contexts, n_parts = contexts.size.shape
-    n_held = n_contexts if n_rows > _HEIGHT else 1
+    n_held, n_parts = at_once if n_rows > _HEIGHT else 1, contexts.size.shape[1]
     return np.empty((n_held, n_parts, _WIDE), dtype), np.empty((n_held, 2, n_parts), np.uint32)
 
 

@@ -24,8 +24,10 @@ _MOST_COLUMNS = 2048
 """More columns than this save nothing, and what is worked out for each of them is larger than a short column."""
 _MAKING_BYTES = 48
 """For every row while a context is made."""
-_HEIGHT, _TARGET_BYTES = 65_536, 40
-"""Rows that are laid out together in lanes; of more than that, what target and weights take for every row."""
+_HEIGHT, _HELD_BYTES = 4096, 2**21
+"""Rows that are laid out together in lanes; of more than that, sums that are held from tile to tile."""
+_MANY_ROWS, _TARGET_BYTES = 65_536, 40
+"""Of more rows than that, what target and weights take for every row."""
 _PATCH_BLOCK_BYTES = 2**22
 _COMPONENT_BYTES, _TABLE_BYTES = 4500, 5 * 10**6
 """For every column of a block: how often its codes occur, and its scores; and what codes stand for, in any case."""
@@ -167,10 +169,10 @@ def plan_waves(
     # Place and weight of every row in contexts, and what they tell of shadows.
     n_shadows = min(max(n_columns, _FEWEST_SHADOWS), _MOST_SHADOWS)
     round_ = max((4 if counts else 8) * a * b for a, b in ((n_rows, n_laid_out), sample or (0, 0)))
-    round_ += 4 * n_shadows * n_contexts + _TARGET_BYTES * max(n_rows - _HEIGHT, 0)
+    round_ += 4 * n_shadows * n_contexts + _TARGET_BYTES * max(n_rows - _MANY_ROWS, 0)
     # A block of codes with the components of its columns, and 64 lanes of numbers for every row of a tile.
     width = min(block_width(n_rows), n_shadows)
-    tile = (64 if counts else 4 * 64) * min(n_rows, _HEIGHT)
+    tile = (64 if counts else 4 * 64) * min(n_rows, _HEIGHT) + (_HELD_BYTES if n_rows > _HEIGHT else 0)
     worker = ((1 if in_place else 2) * n_rows + _COMPONENT_BYTES) * width + _TABLE_BYTES + tile + 256 * n_classes
     plan = SearchPlan(ledger, round_, worker, n_threads, held, at_rest=round_ + _MAKING_BYTES * n_rows)
     if sample is not None:
