@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from fernwood.errors import (
         BudgetError,
         ClusterError,
+        DeviceError,
         FernwoodError,
         FernwoodWarning,
         LearnerError,
@@ -46,6 +47,7 @@ _HOMES = {
     "BudgetError": "fernwood.errors",
     "ClusterError": "fernwood.errors",
     "CoverageDisplay": "fernwood.report.displays",
+    "DeviceError": "fernwood.errors",
     "EliminationDisplay": "fernwood.report.displays",
     "EliminationSelector": "fernwood.selectors",
     "FernSelector": "fernwood.selectors",
@@ -80,6 +82,7 @@ __all__ = [
     "BudgetError",
     "ClusterError",
     "CoverageDisplay",
+    "DeviceError",
     "EliminationDisplay",
     "EliminationSelector",
     "FernSelector",

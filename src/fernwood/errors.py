@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 __all__ = [
     "BudgetError",
     "ClusterError",
+    "DeviceError",
     "FernwoodError",
     "FernwoodWarning",
     "LearnerError",
@@ -66,6 +67,10 @@ class LearnerError(FernwoodError, ValueError):
 
 class ClusterError(FernwoodError, RuntimeError):
     """A cluster that is not there, has no workers, or workers that would not do what is asked."""
+
+
+class DeviceError(FernwoodError, RuntimeError):
+    """A device that is not there, cannot be used, has no more memory or was lost; what was done before is kept."""
 
 
 class FernwoodWarning(UserWarning):

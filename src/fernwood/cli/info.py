@@ -1,4 +1,4 @@
-"""``fernwood info`` and ``fernwood verify``: what a store holds, and whether it is unharmed."""
+"""``fernwood info`` and ``fernwood verify``: what a store holds, or which devices there are; whether it is unharmed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import typer
 from fernwood.budget import shown_size
 from fernwood.cli import app
 from fernwood.cli.completing import store_argument
-from fernwood.errors import printable, shown
+from fernwood.errors import ParameterError, printable, shown
 from fernwood.sources.place import as_place
 
 if TYPE_CHECKING:
@@ -23,13 +23,24 @@ _MOST_CLASSES = 8
 
 @app.command("info")
 def info_command(
-    store: Annotated[str, store_argument()],
+    store: Annotated[str, store_argument()] = "",
+    devices: Annotated[bool, typer.Option("--devices", help="Say which devices are seen here instead.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead.")] = False,
 ) -> None:
-    """Say what a store holds.
+    """Say what a store holds, or which devices a search can use.
 
     Example: fernwood info genes.fern --json
     """
+    if bool(store) == devices:
+        raise ParameterError(
+            f"--devices is about this machine, and {shown(store)} is a store; leave one of them out"
+            if devices
+            else "no store is given; name one, such as genes.fern, or give --devices for the devices of this machine"
+        )
+    if devices:
+        _print_devices(as_json=as_json)
+        return
+
     from fernwood.store import open_store
 
     with open_store(store) as opened:
@@ -38,6 +49,31 @@ def info_command(
         typer.echo(json.dumps(description.to_json(), indent=1))
     else:
         print_description(description, as_place(store).name)
+
+
+def _print_devices(*, as_json: bool) -> None:
+    """Print which devices are seen, and why none can be used where that is so."""
+    from fernwood.device import seen, why_none
+
+    cards, why = seen(), why_none()
+    if as_json:
+        typer.echo(json.dumps({"devices": [card._asdict() for card in cards], "usable": not why, "why": why}, indent=1))
+        return
+    if cards:
+        from rich.console import Console
+        from rich.table import Table
+        from rich.text import Text
+
+        table = Table(box=None, padding=(0, 2, 0, 0))
+        for heading in ("device", "memory", "free", "capability", "driver", "CuPy"):
+            table.add_column(heading, overflow="fold")
+        for card in cards:
+            made_for = f"{card.cupy} for CUDA {card.runtime}"
+            sizes = shown_size(card.total), shown_size(card.free)
+            cells = (printable(card.name), *sizes, card.capability, f"CUDA {card.driver}", made_for)
+            table.add_row(*map(Text, cells))
+        Console().print(table)
+    typer.echo(printable(why) or "--device cuda uses the first of these; CUDA_VISIBLE_DEVICES says which that is")
 
 
 @app.command("verify")

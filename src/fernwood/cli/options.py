@@ -5,14 +5,16 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING, Any
 
+from fernwood.device import check_device
 from fernwood.errors import ParameterError, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from fernwood.device import Device
     from fernwood.search.methods import Settings
 
-__all__ = ["command_of", "settings_from"]
+__all__ = ["command_of", "device_from", "settings_from"]
 
 _METHODS = {
     "snowball": "the snowball",
@@ -65,7 +67,7 @@ _PARAMETERS: dict[str, dict[str, str]] = {
 _FLAGS: dict[str, Any] = {"blind": False, "bonferroni": False, "fixed_shadows": "fixed-shadows"}
 """What a flag sets its parameter to; others are set to True."""
 
-_NO_MATTER = {"scheduler", "table", "seed", "jobs", "force", "quiet", "as_json"}
+_NO_MATTER = {"scheduler", "device", "device_memory", "table", "seed", "jobs", "force", "quiet", "as_json"}
 """What is no option of the same search, or is said otherwise."""
 
 _INSTEAD = {("boruta", "fdr"): "--level", ("boruta", "alpha"): "--level"}
@@ -97,6 +99,29 @@ def settings_from(method: str, options: Mapping[str, Any]) -> Settings:
             "--estimator is not given; give naive-bayes, tree, logistic, forest, or a class as module:Class"
         )
     return settings_type(method)(**entries)
+
+
+def device_from(method: str, device: Device, device_memory: str) -> dict[str, Any]:
+    """What a search of a method is told about a device, from the options of a command; nothing for the processor.
+
+    Examples
+    --------
+    >>> device_from("snowball", "cuda", "40GB")
+    {'device': 'cuda', 'device_memory': 40000000000}
+    >>> device_from("boruta", "auto", "")
+    {}
+    """
+    size = check_device(device, device_memory or None)
+    if device == "cpu" and size is not None:
+        raise ParameterError(
+            f"--device-memory is {shown(device_memory)} and --device is cpu; add --device cuda, or leave it out"
+        )
+    if device == "cuda" and method != "snowball":
+        raise ParameterError(
+            f"--device is cuda and the method is {method}, of which nothing runs on a device; leave --device out, or "
+            "search with the snowball"
+        )
+    return {"device": device, "device_memory": size} if method == "snowball" and device != "cpu" else {}
 
 
 def command_of(options: Mapping[str, Any], defaults: Mapping[str, Any], seed: int) -> str:

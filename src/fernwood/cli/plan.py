@@ -11,7 +11,7 @@ import typer
 
 from fernwood.budget import shown_size
 from fernwood.cli import app
-from fernwood.cli.options import settings_from
+from fernwood.cli.options import device_from, settings_from
 from fernwood.cli.searching import SearchCommand
 from fernwood.cli.select import check_table_options, select_command, table_as_store
 from fernwood.errors import printable
@@ -40,7 +40,8 @@ def plan_command(**options: Any) -> None:
     table, as_json = as_place(options["table"]), options["as_json"]
     settings = settings_from(options["method"], options)
     check_table_options(table, options)
-    command = SearchCommand(options["memory"], options["jobs"], as_json=as_json)
+    how = device_from(options["method"], options["device"], options["device_memory"])
+    command = SearchCommand(options["memory"], options["jobs"], as_json=as_json, how=how)
     with ExitStack() as stack:
         scratch = stack.enter_context(scratch_directory())
         path = table_as_store(table, options, scratch, quiet=command.silent)

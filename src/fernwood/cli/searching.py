@@ -16,9 +16,11 @@ from fernwood.budget import default_budget, parse_size, peak_resident, resident,
 from fernwood.cli.lean import keep_pandas_out, too_small
 from fernwood.cli.report import REPORT_NAME
 from fernwood.cli.showing import print_table
+from fernwood.device import open_card
 from fernwood.errors import (
     BudgetError,
     ClusterError,
+    DeviceError,
     FernwoodWarning,
     LearnerError,
     ParameterError,
@@ -66,6 +68,9 @@ class SearchCommand:
         What was asked for, as a command that asks for it again.
     scheduler
         The address of a Dask scheduler whose workers do the work; empty for threads of this process.
+    how
+        What the search is told beside its settings: the device, which is opened here where it has to be there, so that
+        what it takes of the process is counted, and that it is not there is said before a table is read.
     """
 
     def __init__(
@@ -78,6 +83,7 @@ class SearchCommand:
         report: bool = False,
         call: str = "",
         scheduler: str = "",
+        how: dict[str, Any] | None = None,
     ) -> None:
         if jobs < 0:
             raise ParameterError(f"--jobs is {jobs}; give a number of threads, or 0 for one for every processor")
@@ -88,10 +94,13 @@ class SearchCommand:
         self._as_json = as_json
         self._report = report
         self._call = call
+        self._how = how or {}
         self._notes: list[str] = []
         self._reading: dict[str, Any] = {}
         self._started = time.monotonic()
         self._engine: Engine | None = None
+        if self._how.get("device") == "cuda" and not scheduler:
+            open_card()
         if scheduler:
             from fernwood.work.cluster import connect
 
@@ -133,7 +142,7 @@ class SearchCommand:
                     _save(selection.result, directory)
                     if self._report:
                         selection.result.to_html(directory.path / REPORT_NAME)
-                except (ClusterError, LearnerError, ShortageError, StoreError) as error:
+                except (ClusterError, DeviceError, LearnerError, ShortageError, StoreError) as error:
                     raise type(error)(
                         f"{error}; what was done before is kept: mend that and go on with: fernwood resume {where}"
                     ) from error
@@ -147,7 +156,8 @@ class SearchCommand:
 
         held = self._loaded(settings) + store.fetching_bytes
         with self._inside_budget(held):
-            told = forecast(store, settings, seed, n_threads=self._n_threads, memory=max(self.total - held, 1))
+            memory = max(self.total - held, 1)
+            told = forecast(store, settings, seed, n_threads=self._n_threads, memory=memory, **self._how)
         return told, held
 
     def _loaded(self, settings: Settings) -> int:
@@ -186,6 +196,7 @@ class SearchCommand:
                     directory=directory,
                     progress=view,
                     engine=self._engine,
+                    **self._how,
                 )
         self._reading = _reading(store, self._n_threads * (time.perf_counter() - started))
         self._notes = [*store.notes, *(str(note.message) for note in notes)]

@@ -13,8 +13,9 @@ import typer
 from fernwood.cli import app
 from fernwood.cli.completing import run_argument
 from fernwood.cli.ingest import ingest_table
-from fernwood.cli.options import command_of, settings_from
+from fernwood.cli.options import command_of, device_from, settings_from
 from fernwood.cli.searching import SearchCommand
+from fernwood.device import Device  # noqa: TC001  (Typer reads it)
 from fernwood.errors import ParameterError, StoreError, printable, shown
 from fernwood.files import scratch_directory
 from fernwood.sources.place import Url, as_place
@@ -41,6 +42,12 @@ _IMPORTANCES = Literal["impurity", "out-of-sample", "permutation"]
 
 _MEMORY = typer.Option(help="The most memory the process may take, such as 512MB; by default half of what is free.")
 _JOBS = typer.Option(help="Threads; 0 is one for every processor. The answer does not depend on it.")
+_DEVICE = typer.Option(
+    help="Where columns are examined: here, on a card (extra gpu), or there where it pays. Same answer."
+)
+_DEVICE_MEMORY = typer.Option(
+    help="The most memory of the card to take, such as 40GB; by default most of what is free."
+)
 _SCHEDULER = typer.Option(help="A Dask scheduler whose workers do the work, such as tcp://10.0.0.1:8786.")
 _QUIET = typer.Option("--quiet", help="Print errors only.")
 _AS_JSON = typer.Option("--json", help="Print the result as JSON.")
@@ -99,6 +106,8 @@ def select_command(
     out: Annotated[Path | None, typer.Option(help="A directory to make for the run: resumable, exportable.")] = None,
     seed: Annotated[int | None, typer.Option(help="Same data, same options, same seed: the same answer.")] = None,
     jobs: Annotated[int, _JOBS] = 0,
+    device: Annotated[Device, _DEVICE] = "cpu",
+    device_memory: Annotated[str, _DEVICE_MEMORY] = "",
     scheduler: Annotated[str, _SCHEDULER] = "",
     report: Annotated[bool, _REPORT] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace a run that is there.")] = False,
@@ -215,6 +224,7 @@ def select_command(
     """
     options = {**locals(), "table": as_place(table)}
     settings = settings_from(method, options)
+    how = device_from(method, device, device_memory)
     place = options["table"]
 
     from fernwood import seeds
@@ -234,7 +244,9 @@ def select_command(
 
     with ExitStack() as stack:
         command = stack.enter_context(
-            SearchCommand(memory, jobs, quiet=quiet, as_json=as_json, report=report, call=call, scheduler=scheduler)
+            SearchCommand(
+                memory, jobs, quiet=quiet, as_json=as_json, report=report, call=call, scheduler=scheduler, how=how
+            )
         )
         if out is None:
             scratch = stack.enter_context(scratch_directory())
@@ -328,6 +340,8 @@ def resume_command(
     ] = "",
     memory: Annotated[str, _MEMORY] = "",
     jobs: Annotated[int, _JOBS] = 0,
+    device: Annotated[Device, _DEVICE] = "cpu",
+    device_memory: Annotated[str, _DEVICE_MEMORY] = "",
     scheduler: Annotated[str, _SCHEDULER] = "",
     quiet: Annotated[bool, _QUIET] = False,
     as_json: Annotated[bool, _AS_JSON] = False,
@@ -360,5 +374,8 @@ def resume_command(
                 f"({began.other_data(here)}); say with --store where that one is"
             )
         check_scheduler(scheduler, began.method)
-        with SearchCommand(memory, jobs, quiet=quiet, as_json=as_json, report=report, scheduler=scheduler) as command:
+        how = device_from(began.method, device, device_memory)
+        with SearchCommand(
+            memory, jobs, quiet=quiet, as_json=as_json, report=report, scheduler=scheduler, how=how
+        ) as command:
             command.search(opened, settings, began.seed, directory)

@@ -95,8 +95,11 @@ def forecast(
     n_threads: int = 1,
     memory: int | None = None,
     held: int = 0,
+    **how: Any,
 ) -> Forecast:
     """What a search of a store will take; see `select_by_subspaces` for the parameters.
+
+    `how` goes to the search that is tried, such as the device that it is to use.
 
     Examples
     --------
@@ -107,9 +110,9 @@ def forecast(
     (1, True)
     """
     if isinstance(settings, SnowballSettings):
-        return _of_snowball(store, settings, seed, n_threads, memory, held)
+        return _of_snowball(store, settings, seed, n_threads, memory, held, **how)
     watch = _Watch(store)
-    ready = prepare(store, settings, seed, n_threads=n_threads, memory=memory, held=held)
+    ready = prepare(store, settings, seed, n_threads=n_threads, memory=memory, held=held, **how)
     state = ready.loop.start()
     before, ahead = ready.loop.progress(state), watch.lap()
     now = ready.loop.progress(ready.loop.step(state))
@@ -121,17 +124,18 @@ def forecast(
 
 
 def _of_snowball(
-    store: Store, settings: SnowballSettings, seed: int, n_threads: int, memory: int | None, held: int
+    store: Store, settings: SnowballSettings, seed: int, n_threads: int, memory: int | None, held: int, **how: Any
 ) -> Forecast:
     """The snowball on some of the columns, for one wave, and what that makes for all.
 
     Twice, on few columns and on more: what a wave takes however few the columns are does not grow with them.
     """
     started = time.perf_counter()
-    few, more = (_tried(store, settings, seed, n_threads, n_runs) for n_runs in (1, _RUNS))
+    few, more = (_tried(store, settings, seed, n_threads, n_runs, **how) for n_runs in (1, _RUNS))
     examiner, ground, _ = more.loop.whole
-    how: dict[str, Any] = {"in_place": examiner.scorer.in_place, "n_threads": n_threads, "memory": memory, "held": held}
-    plan = planned(store.n_columns, settings, ground, more.n_sampled, **how)
+    room: dict[str, Any] = {"n_threads": n_threads, "memory": memory, "held": held}
+    in_place = examiner.scorer.in_place
+    plan = planned(store.n_columns, settings, ground, more.n_sampled, in_place=in_place, **room)
     n = store.n_columns
     told = more.loop.told
     n_shadows, n_alone = np.maximum(shadow_counts(n, n), (told.n_shadows, told.n_alone)).tolist()
@@ -183,11 +187,11 @@ class _Tried(NamedTuple):
         return self.loop.whole.ground.target.n_rows / self.loop.ground.target.n_rows
 
 
-def _tried(store: Store, settings: SnowballSettings, seed: int, n_threads: int, n_runs: int) -> _Tried:
+def _tried(store: Store, settings: SnowballSettings, seed: int, n_threads: int, n_runs: int, **how: Any) -> _Tried:
     some = ColumnView(store, _sample(store.n_columns, n_runs))
     _ = some.usable, some.kinds, some.checksums  # records that lie far apart are slow to read, and not what is timed
     watch = _Watch(store)
-    loop: Snowball = prepare(some, settings, seed, n_threads=n_threads).loop
+    loop: Snowball = prepare(some, settings, seed, n_threads=n_threads, **how).loop
     survey = watch.lap()
     state = loop.start()
     alone = watch.lap()

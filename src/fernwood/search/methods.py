@@ -117,6 +117,7 @@ def select(
     allowed = 0 if memory is None else resident() - held + memory
     with saying_shortage(), Watch(directory, allowed, progress) as watch, ExitStack() as stack:
         if engine is not None and _is_spread(settings):
+            _check_one_place(how)
             seen = stack.enter_context(where_workers_see_it(store))
             crew = Crew(engine, seen, settings, seed)
             stack.callback(crew.dismiss)
@@ -131,6 +132,17 @@ def select(
 def _is_spread(settings: Settings) -> bool:
     """Whether a search can be told to workers: those of other learners stay where their table is laid out."""
     return settings.method in _BENCHES and getattr(settings, "estimator", None) is None
+
+
+def _check_one_place(how: dict[str, Any]) -> None:
+    """Refuse a device of this process for work that others do; where it was to be chosen, it is theirs that is."""
+    device = how.pop("device", "cpu")
+    how.pop("device_memory", None)
+    if device == "cuda":
+        raise ParameterError(
+            "device is 'cuda', a card of this process, and workers of other processes do the work; leave device "
+            "(--device) out, or search without them"
+        )
 
 
 def bench_of(store: Store, settings: Settings, seed: int) -> Bench:

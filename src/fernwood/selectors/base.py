@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from fernwood import seeds
 from fernwood.budget import default_budget, parse_size, resident
+from fernwood.device import open_card
 from fernwood.errors import FernwoodWarning, ParameterError
 from fernwood.estimator import TableEstimator, fit_store, n_threads
 from fernwood.files import FileWriter, read_file, scratch_directory
@@ -41,6 +42,15 @@ if TYPE_CHECKING:
 
 __all__ = ["SearchSelector"]
 
+_ELSEWHERE = {
+    "progress": False,
+    "verbose": 0,
+    "run_dir": None,
+    "n_jobs": None,
+    "device": "cpu",
+    "device_memory": None,
+}
+"""Parameters that the answer does not depend on, as they are by default."""
 _RESULT_FILES = (SUMMARY_NAME, DECISIONS_NAME, INSIGHT_NAME)
 
 
@@ -59,6 +69,10 @@ class SearchSelector(CallbackSupport, SelectorMixin, TableEstimator):  # type: i
     def _settings(self) -> Settings:
         """What the answer depends on, of the parameters; refused in one sentence where one is out of its rule."""
 
+    def _how(self) -> dict[str, Any]:
+        """What the search is told beside its settings, and the answer does not depend on; refused in the same way."""
+        return {}
+
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> Self:  # noqa: N803
         """Find the relevant columns.
 
@@ -70,10 +84,10 @@ class SearchSelector(CallbackSupport, SelectorMixin, TableEstimator):  # type: i
         groups : array, optional
             Rows that belong together, such as those of one patient: they stay so wherever rows are dealt or drawn.
         """
-        settings = self._settings()
+        settings, how = self._settings(), self._how()
         seed = seeds.entropy(self.random_state)
         store = fit_store(self, X, y, sample_weight=sample_weight, groups=groups, task=self.task, memory=self.memory)
-        return self._search(settings, seed, store, held=0 if store is X else store.n_bytes)
+        return self._search(settings, seed, store, held=0 if store is X else store.n_bytes, **how)
 
     @with_callbacks
     def _search(
@@ -87,6 +101,10 @@ class SearchSelector(CallbackSupport, SelectorMixin, TableEstimator):  # type: i
         # What the table takes already is not available any more.
         budget = held + default_budget() if self.memory is None else parse_size(self.memory)
         allowed, tasks = resident() - held + budget, Tasks.of(self)
+        if how.get("device") == "cuda":
+            before = resident()
+            open_card()
+            budget -= resident() - before  # what a card takes of the host is part of it
         with ExitStack() as stack:
             directory = None
             if self.run_dir is not None:
@@ -127,9 +145,8 @@ class SearchSelector(CallbackSupport, SelectorMixin, TableEstimator):  # type: i
 
     def _call(self, seed: int) -> str:
         """What was asked for, as Python."""
-        elsewhere = {"random_state": seed, "progress": False, "verbose": 0, "run_dir": None, "n_jobs": None}
-        kind = type(self)
-        again = kind(**{**self.get_params(deep=False), **elsewhere})
+        kind, parameters = type(self), self.get_params(deep=False)
+        again = kind(**parameters | {"random_state": seed} | {k: v for k, v in _ELSEWHERE.items() if k in parameters})
         return f"from fernwood import {kind.__name__}\n\n{again!r}.fit(X, y)"
 
     def _keep(self, result: Result) -> None:

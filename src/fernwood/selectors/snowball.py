@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
+from fernwood.device import check_device
 from fernwood.search.snowball_settings import SnowballSettings
 from fernwood.selectors.base import SearchSelector
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
+    from fernwood.device import Device
     from fernwood.run.driving import SearchProgress
     from fernwood.search.reducing import Goal
     from fernwood.store.roles import Task
@@ -55,6 +57,12 @@ class SnowballSelector(SearchSelector):
         What `fit` may take beyond what the process holds, such as ``"512MB"``; by default half of what is available.
     n_jobs : int, optional
         Threads, as joblib counts them. The answer does not depend on it.
+    device : {"cpu", "cuda", "auto"}
+        Where columns are examined: here, on a card that speaks CUDA (extra ``gpu``), or on such a card where there is
+        one and the table is large enough for it to pay. The answer does not depend on it.
+    device_memory : int or str, optional
+        What `fit` may take of the card's memory, such as ``"40GB"``; by default most of what is free there. A table
+        that does not fit is streamed through it.
     random_state : int, RandomState, Generator or None
     progress : bool or callable
         Show progress on standard error, or call this with every `SearchProgress`.
@@ -104,6 +112,8 @@ class SnowballSelector(SearchSelector):
         given: Sequence[str | int] = (),
         task: Task | None = None,
         n_jobs: int | None = None,
+        device: Device = "cpu",
+        device_memory: int | str | None = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
         progress: bool | Callable[[SearchProgress], None] = False,
         run_dir: str | os.PathLike[str] | None = None,
@@ -120,6 +130,8 @@ class SnowballSelector(SearchSelector):
         self.given = given
         self.task = task
         self.n_jobs = n_jobs
+        self.device = device
+        self.device_memory = device_memory
         self.random_state = random_state
         self.progress = progress
         self.verbose = verbose
@@ -136,3 +148,7 @@ class SnowballSelector(SearchSelector):
             slack=self.slack,
             max_rows=self.max_rows,
         )
+
+    def _how(self) -> dict[str, Any]:
+        device_memory = check_device(self.device, self.device_memory)
+        return {} if self.device == "cpu" else {"device": self.device, "device_memory": device_memory}
