@@ -11,11 +11,13 @@ from fernwood.kernels.examining import count_pairs, examine_pairs
 from fernwood.store.quantise import MISSING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from fernwood.kernels.examining import Contexts
 
-__all__ = ["Components", "frequent", "pair_counts"]
+__all__ = ["Components", "Pairs", "Tables", "frequent", "leading_of", "pair_counts"]
 
 _MOST_KEPT = 4096
 _MARKS_AT_ONCE = 2**18
@@ -24,12 +26,20 @@ _COLUMNS_AT_ONCE, _PAIRS_AT_ONCE = 256, 1024
 _UNMARKED = np.uint64(0)
 
 
-class _Tables(NamedTuple):
+class Tables(NamedTuple):
     """Components by the code, as numbers and in whole steps."""
 
     table: NDArray[np.float32]
     steps: NDArray[np.int16]
     unit: NDArray[np.float32]
+
+
+class Pairs(NamedTuple):
+    """Pairs of components: the column of each, how many of its two components are leading, and what codes stand for."""
+
+    owner: NDArray[np.int64]
+    leading: NDArray[np.int64]
+    tables: Tables
 
 
 class Components:
@@ -40,6 +50,10 @@ class Components:
     weights : float64 array
         Of the rows.
 
+    Attributes
+    ----------
+    kept : Tables; of columns whose components are kept
+
     Examples
     --------
     >>> components = Components(np.ones(4))
@@ -49,7 +63,7 @@ class Components:
 
     def __init__(self, weights: NDArray[np.float64]) -> None:
         self._weights = weights[:0] if (weights == 1).all() else weights
-        self._kept = _tables(np.empty((0, 256)), np.empty(0, bool), np.empty(0, np.int64), np.empty(0, np.int64))
+        self.kept = _tables(np.empty((0, 256)), np.empty(0, bool), np.empty(0, np.int64), np.empty(0, np.int64))
 
     def amounts(self, codes: NDArray[np.uint8]) -> NDArray[np.float64]:
         """The weight of the rows at every code of every column."""
@@ -67,7 +81,7 @@ class Components:
     def keep(self, amounts: NDArray[np.float64], categories: NDArray[np.bool_]) -> None:
         """Keep the components of columns of one pair, for `add_scores` to take by their places here."""
         places = np.arange(len(amounts))
-        self._kept = _tables(amounts, categories, places, np.zeros_like(places))
+        self.kept = _tables(amounts, categories, places, np.zeros_like(places))
 
     def add_scores(
         self,
@@ -89,33 +103,33 @@ class Components:
         """
         known = np.flatnonzero(kept >= 0)
         if len(known):
-            leading = 1 + categories[known].astype(np.int64)
-            _add(codes, known, kept[known].astype(np.int64), leading, self._kept, contexts, out)
+            leading = leading_of(categories[known])
+            _add(codes, known, kept[known].astype(np.int64), leading, self.kept, contexts, out)
         rest = np.flatnonzero(kept < 0)
         for first in range(0, len(rest), _COLUMNS_AT_ONCE):
-            self._add_scores_of_others(codes, categories, rest[first : first + _COLUMNS_AT_ONCE], contexts, out)
+            some = rest[first : first + _COLUMNS_AT_ONCE]
+            for pairs in self.others(codes[some], categories[some]):
+                places = np.arange(len(pairs.owner))
+                _add(codes, some[pairs.owner], places, pairs.leading, pairs.tables, contexts, out)
 
-    def _add_scores_of_others(
-        self,
-        codes: NDArray[np.uint8],
-        categories: NDArray[np.bool_],
-        rest: NDArray[np.int64],
-        contexts: Contexts,
-        out: NDArray[np.float32],
-    ) -> None:
-        """Add the scores of columns whose components are not kept."""
-        amounts = self.amounts(codes[rest])
-        counts = pair_counts(amounts, categories[rest])
-        owner = np.repeat(np.arange(len(rest)), counts)
+    def others(self, codes: NDArray[np.uint8], categories: NDArray[np.bool_]) -> Iterator[Pairs]:
+        """The pairs of columns whose components are not kept, in the order of columns, some at a time."""
+        amounts = self.amounts(codes)
+        counts = pair_counts(amounts, categories)
+        owner = np.repeat(np.arange(len(codes)), counts)
         part = np.arange(len(owner)) - np.repeat(np.cumsum(counts) - counts, counts)
         last = np.cumsum(counts) - 1
         part[last[amounts[:, MISSING] > 0]] = -1
         # The rank of a number leads, not how it bends; all contrasts of categories do; marks of missing values do not.
-        leading = np.where(part < 0, 0, np.where(categories[rest][owner], 2, 1))
+        leading = np.where(part < 0, 0, leading_of(categories)[owner])
         for first in range(0, len(owner), _PAIRS_AT_ONCE):
             some = slice(first, first + _PAIRS_AT_ONCE)
-            tables = _tables(amounts, categories[rest], owner[some], part[some])
-            _add(codes, rest[owner[some]], np.arange(len(owner[some])), leading[some], tables, contexts, out)
+            yield Pairs(owner[some], leading[some], _tables(amounts, categories, owner[some], part[some]))
+
+
+def leading_of(categories: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """How many components of the first pair of every column are leading."""
+    return 1 + categories.astype(np.int64)
 
 
 def frequent(marks: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int16]]:
@@ -152,12 +166,12 @@ def pair_counts(amounts: NDArray[np.float64], categories: NDArray[np.bool_]) -> 
 
 def _tables(
     amounts: NDArray[np.float64], categories: NDArray[np.bool_], owner: NDArray[np.int64], part: NDArray[np.int64]
-) -> _Tables:
+) -> Tables:
     table = np.empty((len(owner), 256, 2), np.float32)
     fill_components(amounts, categories, owner, part, table)
     steps, unit = np.empty(table.shape, np.int8), np.empty((len(owner), 2), np.float32)
     step_components(table, steps, unit)
-    return _Tables(table, steps.view(np.int16)[:, :, 0], unit)
+    return Tables(table, steps.view(np.int16)[:, :, 0], unit)
 
 
 def _add(
@@ -165,7 +179,7 @@ def _add(
     owner: NDArray[np.int64],
     which: NDArray[np.int64],
     leading: NDArray[np.int64],
-    tables: _Tables,
+    tables: Tables,
     contexts: Contexts,
     out: NDArray[np.float32],
 ) -> None:

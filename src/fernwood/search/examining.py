@@ -55,10 +55,10 @@ class Shadows(NamedTuple):
     addresses: NDArray[np.uint64]
     n_always: int
 
-    def members(self) -> Iterator[NDArray[np.int64]]:
-        """Ranks of the columns of this kind in increasing order, some at a time."""
-        for first in range(0, len(self.kinds), _RANKS_AT_ONCE):
-            yield first + np.flatnonzero(self.kinds[first : first + _RANKS_AT_ONCE] == self.number)
+    def members(self, at_once: int = _RANKS_AT_ONCE) -> Iterator[NDArray[np.int64]]:
+        """Ranks of the columns of this kind in increasing order, those among so many at a time."""
+        for first in range(0, len(self.kinds), at_once):
+            yield first + np.flatnonzero(self.kinds[first : first + at_once] == self.number)
 
 
 class Examiner:
@@ -74,7 +74,7 @@ class Examiner:
 
     Attributes
     ----------
-    scorer
+    scorer, n_threads
     ids : int32 array
     categories : bool array; which columns hold categories, by rank
     kept : int16 array; where components of a column are kept, by rank
@@ -88,7 +88,7 @@ class Examiner:
         self._in_file = np.argsort(ids, kind="stable").astype(np.int32)
         self.kept = np.full(len(ids), -1, np.int16)
         self.firsts = np.empty(0, np.int64)
-        self._n_threads = n_threads
+        self.n_threads = n_threads
         self._width = block_width(scorer.store.n_rows)
         self.categories = scorer.store.kinds[self.ids] == Kind.CATEGORY
 
@@ -117,7 +117,7 @@ class Examiner:
             return ranks, *self.scorer.survey(self.ids[ranks], self.categories[ranks])
 
         blocks = one_ahead(self.blocks(np.ones(n, bool)), self._expect)
-        for ranks, kind, mark in in_order(look, blocks, self._n_threads):
+        for ranks, kind, mark in in_order(look, blocks, self.n_threads):
             kinds[ranks], marks[ranks] = kind, mark
         self.keep(marks)
         return kinds
@@ -182,7 +182,7 @@ class Examiner:
                 told[row, used[int(ranks[row])]] = 0.0
             return ranks, summed(told)
 
-        for ranks, told in in_order(look, one_ahead(self.blocks(chosen), self._expect), self._n_threads):
+        for ranks, told in in_order(look, one_ahead(self.blocks(chosen), self._expect), self.n_threads):
             use(ranks, told)
 
     def _in_blocks(
@@ -199,7 +199,7 @@ class Examiner:
             dealt = None if addresses is None else addresses[places]
             return places, make(self.scorer.scores(self.columns(ranks[places]), contexts, dealt))
 
-        for places, told in in_order(look, self._blocks(ranks), self._n_threads):
+        for places, told in in_order(look, self._blocks(ranks), self.n_threads):
             use(places, told)
 
     def _expect(self, ranks: NDArray[np.int32]) -> None:
@@ -228,7 +228,7 @@ class Examiner:
 
     def _fair_width(self, n_columns: int) -> int:
         """As many columns as a thread looks at together, but so few that there are blocks for all threads."""
-        fair = -(-n_columns // (2 * self._n_threads))
+        fair = -(-n_columns // (2 * self.n_threads))
         return min(self._width, max(fair, _FEWEST_COLUMNS))
 
     def shadows(self, kinds: NDArray[np.int64]) -> list[Shadows]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -20,9 +20,9 @@ from fernwood.run.plan import plan_waves
 from fernwood.search.checks import check_candidates, check_table
 from fernwood.search.comparing import compared
 from fernwood.search.conditions import given_positions
+from fernwood.search.devices import Devices
 from fernwood.search.drawn import Drawn
 from fernwood.search.evidence import ContextEvidence, Look
-from fernwood.search.examining import Examiner
 from fernwood.search.reducing import reduced
 from fernwood.search.relating import find_partners, gives_away, interchangeable
 from fernwood.search.resolution import check_rows_suffice, smallest_chance
@@ -39,12 +39,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from fernwood.device import Device
     from fernwood.insight import Comparison, History
     from fernwood.learner.contexts import Ground
     from fernwood.run.directory import RunDirectory
     from fernwood.run.driving import SearchProgressCallback
     from fernwood.run.plan import SearchPlan
-    from fernwood.search.examining import Shadows
+    from fernwood.search.examining import Examiner, Shadows
     from fernwood.search.ledger import SnowballState
     from fernwood.search.sight import Sight
     from fernwood.search.snowball_settings import SnowballSettings
@@ -68,8 +69,12 @@ def select_by_snowball(
     directory: RunDirectory | None = None,
     progress: SearchProgressCallback | None = None,
     crew: Crew | None = None,
+    device: Device = "cpu",
+    device_memory: int | None = None,
 ) -> Selection:
     """Run the snowball on a store to its end, or until it is stopped; see `select_by_subspaces` for the parameters.
+
+    On a device, see `fernwood.device`, the answer is the same.
 
     Examples
     --------
@@ -82,7 +87,8 @@ def select_by_snowball(
     >>> len(set(result.confirmed.tolist()) & set(table.relevant.tolist())) > 15
     True
     """
-    ids, _, loop, given = prepare(store, settings, seed, n_threads=n_threads, memory=memory, held=held, crew=crew)
+    where: dict[str, Any] = {"crew": crew, "device": device, "device_memory": device_memory}
+    ids, _, loop, given = prepare(store, settings, seed, n_threads=n_threads, memory=memory, held=held, **where)
     state, stopped_by, history = drive(loop, directory, progress, leading=namer(store, ids, loop.leading))
     done = loop.progress(state)
     facts = Facts.of(
@@ -155,6 +161,8 @@ def prepare(
     memory: int | None = None,
     held: int = 0,
     crew: Crew | None = None,
+    device: Device = "cpu",
+    device_memory: int | None = None,
 ) -> Prepared:
     """Check a table, plan the memory, and look at every column once; see `select_by_subspaces` for the parameters."""
     check_table(store)
@@ -178,10 +186,11 @@ def prepare(
         held=held,
     )
     ensure_compiled(*settings.kernels)
+    devices = Devices(device, device_memory, store.n_rows * len(ids), n_looks=1 if sample is None else 2)
 
     def looking(at: Sight, *, whole: bool) -> _Looking:
-        examiner = Examiner(at.scorer, ids, plan.n_threads)
-        kinds = examiner.survey() if crew is None else survey_by(crew, examiner, whole=whole)
+        examiner = devices.examiner(at.scorer, ids, plan.n_threads, counts=are_counted(at.ground.target))
+        kinds = devices.surviving(examiner.survey) if crew is None else survey_by(crew, examiner, whole=whole)
 
         def look(shadows: list[Shadows]) -> Look:
             told = (
@@ -193,7 +202,9 @@ def prepare(
 
     all_rows = looking(sight(store, given, seed, found), whole=True)
     if sample is None:
-        loop = Snowball(all_rows.look(all_rows.examiner.shadows(all_rows.kinds)), settings, seed, least)
+        loop = Snowball(
+            all_rows.look(all_rows.examiner.shadows(all_rows.kinds)), settings, seed, least, surviving=devices.surviving
+        )
     else:
         # What the sample is kept in does not change the answer.
         part = Kept(store.rows(sample)) if plan.sample_kept else store.rows(sample)
@@ -201,7 +212,9 @@ def prepare(
         # Columns of a kind are so on all rows and on the sample: a rare code may be in one and not in the other.
         both = np.unique(np.stack([all_rows.kinds, some_rows.kinds]), axis=1, return_inverse=True)[1].reshape(-1)
         shadows = some_rows.examiner.shadows(both)
-        loop = Snowball(some_rows.look(shadows), settings, seed, least, whole=all_rows.look(shadows))
+        loop = Snowball(
+            some_rows.look(shadows), settings, seed, least, whole=all_rows.look(shadows), surviving=devices.surviving
+        )
         part.forget()
     store.forget()  # checksums of millions of columns, and those of the shadows' models are kept
     return Prepared(ids, plan, loop, given)

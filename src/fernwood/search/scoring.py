@@ -59,6 +59,12 @@ class Scorer:
         Of those rows.
     deal
         Makes shadows.
+
+    Attributes
+    ----------
+    store, rows, deal
+    n_rows : that count
+    components_of : scores columns by their components, and keeps those
     """
 
     def __init__(
@@ -66,8 +72,9 @@ class Scorer:
     ) -> None:
         self.store = store
         self.rows = slice(None) if rows is None else rows
+        self.n_rows = store.n_rows if rows is None else len(rows)
         self.deal = deal
-        self._components = Components(weights)
+        self.components_of = Components(weights)
         self._rooms = threading.local()
 
     @property
@@ -85,7 +92,7 @@ class Scorer:
         Of very many rows, so many evenly spaced ones.
         """
         codes = self.codes(np.array([position]))
-        amounts = self._components.amounts(codes)
+        amounts = self.components_of.amounts(codes)
         n_used = int(np.count_nonzero(amounts[0, :MISSING]))
         n_components = max(n_used - 1, 1) if category else 1
         part = np.arange((n_components + 1) // 2)
@@ -103,14 +110,19 @@ class Scorer:
         equally spread (from sixteen equal ones on, the distribution hardly depends on them), and about the same
         dependence on groups and strata.
         """
-        codes = self.codes(positions)
-        amounts = self._components.amounts(codes)
+        return self.surveyed(self.codes(positions), categories)
+
+    def surveyed(
+        self, codes: NDArray[np.uint8], categories: NDArray[np.bool_]
+    ) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
+        """What `survey` says of columns with these codes."""
+        amounts = self.components_of.amounts(codes)
         evenness = amounts.sum(axis=1) ** 2 / np.einsum("ij,ij->i", amounts, amounts)
         spread = np.minimum(np.rint(np.log2(evenness)), _EVEN_ENOUGH)
         kind = np.asarray(np.rint(4 * np.log2(pair_counts(amounts, categories))) * 16 + spread, np.int64)
         if self.deal.in_pieces:
             kind += _KINDS_APART * self._tied(codes, amounts, categories)
-        return kind, self._components.marks(amounts, categories)
+        return kind, self.components_of.marks(amounts, categories)
 
     def _tied(
         self, codes: NDArray[np.uint8], amounts: NDArray[np.float64], categories: NDArray[np.bool_]
@@ -132,8 +144,8 @@ class Scorer:
         order = np.argsort(positions, kind="stable")
         for first in range(0, len(order), at_once):  # in very many rows, codes hardly ever occur equally often
             places = order[first : first + at_once]
-            amounts[places] = self._components.amounts(self.codes(positions[places]))
-        self._components.keep(amounts, categories)
+            amounts[places] = self.components_of.amounts(self.codes(positions[places]))
+        self.components_of.keep(amounts, categories)
 
     def scores(
         self, columns: Columns, contexts: Contexts, addresses: NDArray[np.uint64] | None = None
@@ -151,7 +163,7 @@ class Scorer:
             codes = self.deal.at(codes, addresses)
         scores = self._room("scores", (n, len(contexts.rows), 2), np.float32)
         scores[:] = 0
-        self._components.add_scores(codes, columns.categories, columns.kept, contexts, scores)
+        self.components_of.add_scores(codes, columns.categories, columns.kept, contexts, scores)
         return scores
 
     def _room(self, name: str, shape: tuple[int, ...], dtype: type[_Number]) -> NDArray[_Number]:

@@ -17,6 +17,7 @@ import numpy as np
 
 from fernwood import seeds
 from fernwood.learner.contexts import in_parts, used_in
+from fernwood.learner.many import in_order
 from fernwood.relevance.shadows import combined, found_at, tail_chances
 from fernwood.run.driving import SearchProgress
 from fernwood.search.drawn import Drawn
@@ -26,11 +27,12 @@ from fernwood.search.selection import LEADING
 from fernwood.search.snowball_settings import RACING, ROUNDS, SnowballSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from numpy.typing import NDArray
 
     from fernwood.search.evidence import Awake, Look
+    from fernwood.search.examining import Shadows
 
 __all__ = ["Snowball"]
 
@@ -47,10 +49,17 @@ _FEW = 3
 _EXPLORED_TIMES, _MOST_EXPLORED = 3, 2048
 """How often every column is in a context of random columns, and the most such contexts, where that is not said."""
 _MOST_CONFIRMING = 20_000
+_MEMBERS_AT_ONCE = 2**16
+"""Columns that a thread judges together: what is worked out for them takes some hundred bytes each."""
 _WHOLE_SHARE = 0.25
 """The share of contexts that there are on all rows, where waves look at a sample."""
 _BEGUN, _ROWS_LEFT = -1, -2
 """Rounds of confirmation made, before there is any: nothing stands before it, or a look at all rows."""
+
+
+def simply(work: Callable[[], SnowballState]) -> SnowballState:
+    """What work comes to."""
+    return work()
 
 
 class Snowball:
@@ -66,6 +75,8 @@ class Snowball:
         The smallest p that the rows allow.
     whole
         All rows, where the others are a sample.
+    surviving
+        Does work, and does it again where a device is lost on the way: no state is changed by it.
 
     Attributes
     ----------
@@ -76,27 +87,44 @@ class Snowball:
     """
 
     def __init__(
-        self, part: Look, settings: SnowballSettings, seed: int, least: float = 0.0, whole: Look | None = None
+        self,
+        part: Look,
+        settings: SnowballSettings,
+        seed: int,
+        least: float = 0.0,
+        whole: Look | None = None,
+        surviving: Callable[[Callable[[], SnowballState]], SnowballState] = simply,
     ) -> None:
         self._part = part
         self.examiner, self.ground, self.told = part
         self.sampled = whole is not None
         self.whole = part if whole is None else whole
         self.least = least
+        self._surviving = surviving
         self._settings = settings
         self._seed = seed
         self._n_columns = self.told.n_columns
 
     def start(self) -> SnowballState:
         """Every column by itself."""
+        return self._surviving(self._alone)
+
+    def step(self, state: SnowballState) -> SnowballState:
+        """One more wave, contexts of random columns or of all rows where those are due, or a round of confirmation."""
+        return self._surviving(lambda: self._further(state))
+
+    def _alone(self) -> SnowballState:
         n, n_shadows = self._n_columns, self.told.n_shadows
         alone, alone_null, chance = np.empty(n, np.float32), np.empty(n_shadows, np.float32), np.empty(n)
         for kind, place in self.told.kinds:
             null = self.whole.told.alone(kind, Drawn.nothing(self.whole.ground), alone)
             alone_null[place] = null[: kind.n_always]
             null_evidence = np.log(null, dtype=np.float64)
-            for ranks in kind.members():
-                chance[ranks] = tail_chances(np.log(alone[ranks], dtype=np.float64), null_evidence)
+
+            def judge(ranks: NDArray[np.int64], null: NDArray[np.float64] = null_evidence) -> None:
+                chance[ranks] = tail_chances(np.log(alone[ranks], dtype=np.float64), null)
+
+            self._for_members(kind, judge)
         state = SnowballState(
             np.array([0, 0, _ROWS_LEFT if self.sampled else _BEGUN, 0]),
             alone,
@@ -110,8 +138,7 @@ class Snowball:
         )
         return self._with_found(state)
 
-    def step(self, state: SnowballState) -> SnowballState:
-        """One more wave, contexts of random columns or of all rows where those are due, or a round of confirmation."""
+    def _further(self, state: SnowballState) -> SnowballState:
         n_waves, n_idle, n_rounds, n_explored = state.step.tolist()
         patience = self._settings.n_idle if len(state.found) else _WAITING
         if n_rounds < 0 and n_waves < self._settings.max_waves and n_idle < patience:
@@ -199,8 +226,11 @@ class Snowball:
         for kind, place in self.told.kinds:
             null = state.evidence_null(place)
             least = np.quantile(null, RACING)
-            for ranks in kind.members():
+
+            def wake(ranks: NDArray[np.int64], least: float = least) -> None:
                 awake.columns[ranks] = state.evidence(ranks) >= least
+
+            self._for_members(kind, wake)
             awake.shadows[place] = null >= least
         return awake
 
@@ -223,11 +253,19 @@ class Snowball:
         """The state with p of the columns that are not found yet."""
         chance = state.chance.copy()
         for kind, place in self.told.kinds:
-            null = state.evidence_null(place)
-            for ranks in kind.members():
+            shadows = state.evidence_null(place)
+
+            def judge(ranks: NDArray[np.int64], null: NDArray[np.float64] = shadows) -> None:
                 out = ranks[state.wave[ranks] < 0]
                 chance[out] = np.maximum(tail_chances(state.evidence(out), null), self.least)
+
+            self._for_members(kind, judge)
         return state._replace(chance=chance)
+
+    def _for_members(self, kind: Shadows, work: Callable[[NDArray[np.int64]], None]) -> None:
+        """Do work for all columns of a kind, some at a time, on all threads."""
+        for _ in in_order(work, kind.members(_MEMBERS_AT_ONCE), self.examiner.n_threads):
+            pass
 
     def _with_found(self, state: SnowballState) -> SnowballState:
         """Columns whose false discovery rate is low enough join those found, and stay."""

@@ -119,8 +119,15 @@ def _laid_out(card: Card, contexts: Contexts, some: slice) -> CardContexts:
         offsets[tile[order], c, to] = (rows[c] % np.uint32(HEIGHT))[order] * np.uint32(_STRIDE)
         if weight.size:
             weight[tile[order], c, to] = contexts.weight[some][c][order]
-    arrays = (offsets, start.astype(np.uint32), count.astype(np.uint32), size, weight)
-    return CardContexts(*(cp.asarray(array) for array in arrays), n_rows, contexts.n_classes)
+    return CardContexts(
+        cp.asarray(offsets),
+        cp.asarray(start.astype(np.uint32)),
+        cp.asarray(count.astype(np.uint32)),
+        cp.asarray(size),
+        cp.asarray(weight),
+        n_rows,
+        contexts.n_classes,
+    )
 
 
 def gains_of(card: Card, pairs: Pairs, contexts: CardContexts) -> Any:

@@ -1,0 +1,412 @@
+"""Passes over a store on a card: the scores of `search.examining`, to the same bits.
+
+Codes stay on the card where they fit, and are brought there part after part, one ahead, where they do not. What codes
+stand for is worked out by the host, and so are shadows that are dealt in groups or strata, or on more rows than a block
+of the card holds together; everything that is done for every row, column and context is done by the card.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from fernwood.budget import shown_size
+from fernwood.device import saying_device_troubles
+from fernwood.errors import BudgetError, DeviceError
+from fernwood.kernels.cuda.examining import HEIGHT, Pairs, gains_of, lay_out, packed, scores_of, sums_of
+from fernwood.learner.many import in_order, one_ahead
+from fernwood.relevance.shadows import inverse_chances, summed
+from fernwood.search.components import leading_of
+from fernwood.search.examining import Examiner
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from numpy.typing import NDArray
+
+    from fernwood.kernels.cuda.card import Card
+    from fernwood.kernels.cuda.examining import CardContexts
+    from fernwood.kernels.examining import Contexts
+    from fernwood.kernels.telling import Chances
+    from fernwood.search.components import Tables
+    from fernwood.search.scoring import Columns, Scorer
+
+__all__ = ["CardExaminer", "Room"]
+
+_WORK_SHARE, _MOST_WORK_BYTES, _FEWEST_WORK_BYTES = 0.25, 2**31, 2**27
+"""Of the card's memory, for what is not the table: gains of the columns that are examined together, and contexts."""
+_MOST_COLUMNS = 2**20
+"""Columns that are examined together where only the card works."""
+_SENT_BYTES = 2**26
+"""Codes that are sent together where they do not stay; three times that is on the way at most."""
+_OTHERS_AT_ONCE, _OTHERS_A_THREAD = 4224, 264
+"""Columns whose components are not kept: so many together, so many in a thread that works those out."""
+
+
+class Room(NamedTuple):
+    """A card, and how much of its memory may be taken, in bytes."""
+
+    card: Card
+    n_bytes: int
+
+
+class _Part(NamedTuple):
+    """Some of the columns asked for.
+
+    Attributes
+    ----------
+    places : int64 array; their places among those
+    pairs : what the card needs to examine them
+    sent : what the card may still be reading from: it must not be let go before it is done
+    """
+
+    places: NDArray[np.int64]
+    pairs: Pairs
+    sent: NDArray[np.uint8] | None
+
+
+class _Known(NamedTuple):
+    """Tables on the card: as integers of two steps, or as numbers; and the lengths of steps."""
+
+    tables: Any
+    unit: Any
+
+
+class CardExaminer(Examiner):
+    """An `Examiner` whose scores come from a card.
+
+    Parameters
+    ----------
+    scorer, ids, n_threads
+        As for `Examiner`.
+    room
+        The card.
+    counts
+        Whether rows are counted, and not weighed.
+    """
+
+    def __init__(
+        self, scorer: Scorer, ids: NDArray[np.signedinteger[Any]], n_threads: int, room: Room, *, counts: bool
+    ) -> None:
+        super().__init__(scorer, ids, n_threads)
+        self._card, n_bytes = room
+        self._counts = counts
+        self._pitch = scorer.n_rows + 15 & ~15
+        self._work_bytes = int(min(_WORK_SHARE * n_bytes, _MOST_WORK_BYTES))
+        if self._work_bytes < _FEWEST_WORK_BYTES:
+            least = int(_FEWEST_WORK_BYTES / _WORK_SHARE)
+            raise BudgetError(
+                f"device_memory is {shown_size(n_bytes)}, too little to examine columns with; "
+                f"at least {shown_size(least)} would do",
+                least,
+            )
+        self._pool = self._card.cupy.cuda.MemoryPool()
+        self._pool.set_limit(size=n_bytes)
+        table_bytes = scorer.store.n_columns * self._pitch
+        self._table: Any = None
+        if table_bytes <= n_bytes - self._work_bytes:
+            with self._working():
+                self._table = self._card.cupy.empty((scorer.store.n_columns, self._pitch), np.uint8)
+        self._known: _Known | None = None
+        self._last: tuple[Contexts, list[CardContexts]] | None = None
+        self._gone = False
+        self._deals_on_card = not scorer.deal.in_pieces and scorer.n_rows <= HEIGHT
+
+    def give_up(self) -> None:
+        """Let the card go: everything that follows is done by the host."""
+        self._gone, self._table, self._known, self._last = True, None, None, None
+        with suppress(DeviceError), saying_device_troubles():
+            self._pool.free_all_blocks()
+
+    @property
+    def keeps_table(self) -> bool:
+        """Whether all codes stay on the card."""
+        return self._table is not None
+
+    def survey(self) -> NDArray[np.int64]:
+        """As `Examiner.survey`; codes that are read for it go to the card, where they are to stay."""
+        if self._table is None:
+            return super().survey()
+        n = len(self.ids)
+        kinds, marks = np.empty(n, np.int64), np.empty(n, np.uint64)
+
+        def look(ranks: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.uint64]]:
+            positions = self.ids[ranks]
+            codes = self.scorer.codes(positions)
+            self._bring(positions, codes)
+            return ranks, *self.scorer.surveyed(codes, self.categories[ranks])
+
+        blocks = one_ahead(self.blocks(np.ones(n, bool)), self._expect)
+        for ranks, kind, mark in in_order(look, blocks, self.n_threads):
+            kinds[ranks], marks[ranks] = kind, mark
+        self.keep(marks)
+        return kinds
+
+    def keep(self, marks: NDArray[np.uint64]) -> None:
+        """As `Examiner.keep`, on the card too."""
+        super().keep(marks)
+        if self._gone:
+            return
+        with self._working():
+            self._known = self._brought(self.scorer.components_of.kept)
+
+    def scores(
+        self,
+        ranks: NDArray[np.int64],
+        contexts: Contexts,
+        use: Callable[[NDArray[np.int64], NDArray[np.float32]], object],
+        addresses: NDArray[np.uint64] | None = None,
+    ) -> None:
+        """As `Examiner.scores`."""
+        if self._gone:
+            super().scores(ranks, contexts, use, addresses)
+            return
+        self._examine(ranks, contexts, addresses, lambda pairs, gains: scores_of(self._card, pairs, gains), use)
+
+    def tell(
+        self,
+        ranks: NDArray[np.int64],
+        contexts: Contexts,
+        chances: Chances,
+        use: Callable[[NDArray[np.int64], NDArray[np.float32]], object],
+        addresses: NDArray[np.uint64] | None = None,
+    ) -> None:
+        """As `Examiner.tell`."""
+        self.scores(ranks, contexts, lambda at, scores: use(at, inverse_chances(scores, chances)), addresses)
+
+    def sums(
+        self,
+        ranks: NDArray[np.int64],
+        contexts: Contexts,
+        chances: Chances,
+        use: Callable[[NDArray[np.int64], NDArray[np.float64]], object],
+        addresses: NDArray[np.uint64] | None = None,
+    ) -> None:
+        """As `Examiner.sums`."""
+        if self._gone:
+            super().sums(ranks, contexts, chances, use, addresses)
+            return
+        self._examine(ranks, contexts, addresses, lambda pairs, gains: sums_of(self._card, pairs, gains, chances), use)
+
+    def sweep(
+        self,
+        chosen: NDArray[np.bool_],
+        contexts: Contexts,
+        chances: Chances,
+        use: Callable[[NDArray[np.int32], NDArray[np.float64]], object],
+        used: Mapping[int, list[int]],
+    ) -> None:
+        """As `Examiner.sweep`; columns in use, which are few, are told of by the host."""
+        if self._gone:
+            super().sweep(chosen, contexts, chances, use, used)
+            return
+        others = chosen.copy()
+        in_use = np.array([rank for rank in sorted(used) if chosen[rank]], np.int64)
+        others[in_use] = False
+        with self._working():
+            laid = self._laid_out(contexts)
+            for ranks in self.blocks(others, _MOST_COLUMNS):
+
+                def take(at: NDArray[np.int64], sums: NDArray[np.float64], ranks: NDArray[np.int32] = ranks) -> None:
+                    use(ranks[at], sums)
+
+                parts = self._parts(ranks, np.arange(len(ranks)), None, len(contexts.rows))
+                self._finish(parts, laid, lambda pairs, gains: sums_of(self._card, pairs, gains, chances), take)
+
+        def tell_without(at: NDArray[np.int64], told: NDArray[np.float32]) -> None:
+            for row, rank in enumerate(in_use[at].tolist()):
+                told[row, used[rank]] = 0.0
+            use(in_use[at].astype(np.int32), summed(told))
+
+        if len(in_use):
+            self.tell(in_use, contexts, chances, tell_without)
+
+    # What the card does --------------------------------------------------------------------------------------------
+
+    def _examine(
+        self,
+        ranks: NDArray[np.int64],
+        contexts: Contexts,
+        addresses: NDArray[np.uint64] | None,
+        finish: Callable[[Pairs, Any], Any],
+        use: Callable[[NDArray[np.int64], NDArray[Any]], object],
+    ) -> None:
+        with self._working():
+            in_file = np.argsort(self.ids[ranks], kind="stable")
+            parts = self._parts(ranks, in_file, addresses, len(contexts.rows))
+            self._finish(parts, self._laid_out(contexts), finish, use)
+
+    def _laid_out(self, contexts: Contexts) -> list[CardContexts]:
+        """Contexts on the card; those of the last call stay there, since columns and shadows of all kinds meet them."""
+        if self._last is None or self._last[0] is not contexts:
+            self._last = None  # before the next are laid out
+            self._last = contexts, list(lay_out(self._card, contexts))
+        return self._last[1]
+
+    def _finish(
+        self,
+        parts: Iterable[_Part],
+        laid: list[CardContexts],
+        finish: Callable[[Pairs, Any], Any],
+        use: Callable[[NDArray[np.int64], NDArray[Any]], object],
+    ) -> None:
+        """Give what is made of gains to `use`, part by part, each when the card is at work on the next already."""
+        waiting: tuple[_Part, Any] | None = None
+        for part in parts:
+            gains = [gains_of(self._card, part.pairs, contexts) for contexts in laid]
+            made = finish(part.pairs, gains[0] if len(gains) == 1 else self._card.cupy.concatenate(gains))
+            if waiting is not None:
+                use(waiting[0].places, waiting[1].get())
+            waiting = part, made
+        if waiting is not None:
+            use(waiting[0].places, waiting[1].get())
+
+    @contextmanager
+    def _working(self) -> Iterator[None]:
+        """The card's memory comes from the pool that has the limit; what goes wrong there is one sentence."""
+        with saying_device_troubles(), self._card.cupy.cuda.using_allocator(self._pool.malloc):
+            yield
+
+    # What the card is brought --------------------------------------------------------------------------------------
+
+    def _parts(
+        self,
+        ranks: NDArray[np.signedinteger[Any]],
+        places: NDArray[np.int64],
+        addresses: NDArray[np.uint64] | None,
+        n_contexts: int,
+    ) -> Iterator[_Part]:
+        """The columns in parts that the card examines together: those whose components are kept, and the others.
+
+        `places` are theirs in `ranks`, in the order of the file.
+        """
+        known = self.kept[ranks[places]] >= 0
+        a_column = 16 * n_contexts + 64
+        stays = self._table is not None and (addresses is None or self._deals_on_card)
+        most = _MOST_COLUMNS
+        if not stays:
+            a_column += 2 * self._pitch
+            most = max(1, _SENT_BYTES // self.scorer.n_rows)
+        width = int(max(1, min(most, self._work_bytes // 2 // a_column)))
+        for some, size, make in (
+            (places[known], width, self._known_pairs),
+            (places[~known], min(width, _OTHERS_AT_ONCE), self._other_pairs),
+        ):
+            blocks = (some[first : first + size] for first in range(0, len(some), size))
+            for at, codes, sent in self._with_codes(blocks, ranks, addresses, stays=stays):
+                columns = self.columns(ranks[at])
+                place = columns.positions.astype(np.int64) if stays else np.arange(len(at))
+                dealt = None if addresses is None or not self._deals_on_card else addresses[at]
+                yield _Part(at, make(columns, codes, place, dealt), sent)
+
+    def _with_codes(
+        self,
+        blocks: Iterable[NDArray[np.int64]],
+        ranks: NDArray[np.signedinteger[Any]],
+        addresses: NDArray[np.uint64] | None,
+        *,
+        stays: bool,
+    ) -> Iterator[tuple[NDArray[np.int64], Any, NDArray[np.uint8] | None]]:
+        """Columns by the block, with an array on the card that has their codes: all of the table, or theirs, in order.
+
+        The codes of a block are read while the card is at work on the one before.
+        """
+        if stays:
+            yield from ((at, self._table, None) for at in blocks)
+            return
+
+        def read(at: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+            dealt = None if addresses is None or self._deals_on_card else addresses[at]
+            return at, self._read(self.ids[ranks[at]], dealt)
+
+        with ThreadPoolExecutor(1) as reader:
+            coming: list[Future[tuple[NDArray[np.int64], NDArray[np.uint8]]]] = []
+            for at in (*blocks, None):
+                if at is not None:
+                    coming.append(reader.submit(read, at))
+                if len(coming) > (at is not None):
+                    here, codes = coming.pop(0).result()
+                    yield here, self._sent(codes), codes
+
+    def _read(
+        self, positions: NDArray[np.signedinteger[Any]], addresses: NDArray[np.uint64] | None
+    ) -> NDArray[np.uint8]:
+        """Codes of columns, or of shadows that the host deals, in memory that a card reads from by itself."""
+        n = len(positions)
+        pinned = self._card.cupy.cuda.alloc_pinned_memory(n * self.scorer.n_rows)
+        codes = np.frombuffer(pinned, np.uint8, n * self.scorer.n_rows).reshape(n, self.scorer.n_rows)
+
+        def fill(some: slice) -> None:
+            read = self.scorer.codes(positions[some])
+            codes[some] = read if addresses is None else self.scorer.deal.at(read, addresses[some])
+
+        blocks = (slice(first, first + self._width) for first in range(0, n, self._width))
+        for _ in in_order(fill, blocks, self.n_threads):
+            pass
+        return codes
+
+    def _sent(self, codes: NDArray[np.uint8]) -> Any:
+        """Codes on the card, every column padded."""
+        padded = self._card.cupy.empty((len(codes), self._pitch), np.uint8)
+        padded[:, : codes.shape[1]] = self._card.cupy.asarray(codes)
+        return padded
+
+    def _bring(self, positions: NDArray[np.signedinteger[Any]], codes: NDArray[np.uint8]) -> None:
+        """Put the codes of columns, in the order of the file, where they stay."""
+        with self._working():
+            cp = self._card.cupy
+            first, last = int(positions[0]), int(positions[-1])
+            together = last - first == len(positions) - 1
+            rows = slice(first, last + 1) if together else cp.asarray(positions)
+            self._table[rows, : codes.shape[1]] = cp.asarray(codes)
+
+    def _brought(self, tables: Tables) -> _Known:
+        cp = self._card.cupy
+        return _Known(cp.asarray(packed(tables.steps) if self._counts else tables.table), cp.asarray(tables.unit))
+
+    def _known_pairs(
+        self, columns: Columns, codes: Any, place: NDArray[np.int64], addresses: NDArray[np.uint64] | None
+    ) -> Pairs:
+        """Of columns whose components are kept: a pair each."""
+        assert self._known is not None  # noqa: S101  (every search surveys first)
+        cp = self._card.cupy
+        return Pairs(
+            codes,
+            cp.asarray(place),
+            cp.asarray(columns.kept.astype(np.int32)),
+            None if addresses is None else cp.asarray(addresses),
+            *self._known,
+            cp.arange(len(place) + 1),
+            cp.asarray(leading_of(columns.categories).astype(np.uint8)),
+        )
+
+    def _other_pairs(
+        self, columns: Columns, codes: Any, place: NDArray[np.int64], addresses: NDArray[np.uint64] | None
+    ) -> Pairs:
+        """Of other columns: what their codes stand for is worked out on many threads, and brought as it comes."""
+        cp = self._card.cupy
+        owners, leading, tables = [], [], []
+
+        def work_out(first: int) -> tuple[int, list[Any]]:
+            some = columns.part(slice(first, first + _OTHERS_A_THREAD))
+            return first, list(self.scorer.components_of.others(self.scorer.codes(some.positions), some.categories))
+
+        for first, pieces in in_order(work_out, range(0, len(place), _OTHERS_A_THREAD), self.n_threads):
+            for piece in pieces:
+                owners.append(first + piece.owner)
+                leading.append(piece.leading)
+                tables.append(self._brought(piece.tables))
+        owner = np.concatenate(owners)
+        return Pairs(
+            codes,
+            cp.asarray(place[owner]),
+            cp.arange(len(owner), dtype=np.int32),
+            None if addresses is None else cp.asarray(addresses[owner]),
+            cp.concatenate([some.tables for some in tables]),
+            cp.concatenate([some.unit for some in tables]),
+            cp.asarray(np.searchsorted(owner, np.arange(len(place) + 1))),
+            cp.asarray(np.concatenate(leading).astype(np.uint8)),
+        )
