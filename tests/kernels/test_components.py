@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fernwood.kernels.components import fill_components, step_components, weigh_codes
+from fernwood.kernels.components import fill_components, step_components, survey_codes, weigh_codes
 
 RNG = np.random.default_rng(0)
 
@@ -33,6 +33,37 @@ def test_amounts_are_weights_by_code() -> None:
 def test_without_weights_rows_are_counted(n_rows: int) -> None:
     codes = RNG.integers(0, 256, (3, n_rows)).astype(np.uint8)
     assert (amounts_of(codes, np.empty(0)) == amounts_of(codes, np.ones(n_rows))).all()
+
+
+def surveyed(codes: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, ...]:
+    n = len(codes)
+    out = np.empty(n), np.empty(n, np.int64), np.empty(n, bool), np.empty(n, np.uint64)
+    survey_codes(codes, weights, *out)
+    return out
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_survey_says_how_codes_are_spread(weighted: bool) -> None:
+    codes = (RNG.integers(0, 30, (9, 200)) * RNG.integers(0, 2, (9, 1))).astype(np.uint8)
+    codes[3, ::7] = 255
+    weights = RNG.random(200) if weighted else np.empty(0)
+    evenness, used, missing, _ = surveyed(codes, weights)
+    amounts = amounts_of(codes, weights)
+    assert evenness == pytest.approx(amounts.sum(axis=1) ** 2 / (amounts**2).sum(axis=1))
+    assert used.tolist() == [len(np.unique(column[column != 255])) for column in codes]
+    assert missing.tolist() == [bool((column == 255).any()) for column in codes]
+
+
+def test_marks_are_the_same_where_codes_occur_equally_often() -> None:
+    column = np.repeat(np.arange(5, dtype=np.uint8), [10, 15, 20, 25, 30])
+    moved = np.where(column == 4, 5, column).astype(np.uint8)
+    one_other = column.copy()
+    one_other[0] = 1
+    codes = np.stack([column, RNG.permutation(column), moved, (column + 1) % 5, one_other])
+    marks = surveyed(codes, np.empty(0))[3].tolist()
+    assert marks[0] == marks[1]
+    assert len(set(marks)) == 4
+    assert 0 not in marks
 
 
 @pytest.mark.parametrize("weighted", [False, True])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-__all__ = ["fill_components", "mark_amounts", "step_components", "weigh_codes"]
+__all__ = ["fill_components", "step_components", "survey_codes", "weigh_codes"]
 
 _MISSING = 255
 _LONGEST = np.float32(127)
@@ -19,36 +19,60 @@ def weigh_codes(codes, weights, out):
 
     `out` has shape (columns, 256).
     """
-    n_rows = codes.shape[1]
     counts = np.empty((2, 256), np.uint32)
     for j in range(codes.shape[0]):
-        column = codes[j]
-        if weights.shape[0]:
-            out[j] = 0
-            for i in range(n_rows):
-                out[j, column[i]] += weights[i]
-            continue
-        # Two tables, since adding twice to one place would have to wait.
-        counts[:] = 0
-        for i in range(0, n_rows - 1, 2):
-            counts[0, column[i]] += np.uint32(1)
-            counts[1, column[i + 1]] += np.uint32(1)
-        if n_rows % 2:
-            counts[0, column[n_rows - 1]] += np.uint32(1)
-        for code in range(256):
-            out[j, code] = counts[0, code] + counts[1, code]
+        _weigh(codes[j], weights, counts, out[j])
 
 
 @njit(nogil=True, cache=True)
-def mark_amounts(amounts, out):
-    """A mark for every column that is the same where codes have the same amounts (FNV-1a by the word); never zero."""
-    words = amounts.view(np.uint64)
-    for j in range(words.shape[0]):
-        mark = _FNV_START
+def _weigh(column, weights, counts, out):
+    n_rows = column.shape[0]
+    if weights.shape[0]:
+        out[:] = 0
+        for i in range(n_rows):
+            out[column[i]] += weights[i]
+        return
+    # Two tables, since adding twice to one place would have to wait.
+    counts[:] = 0
+    for i in range(0, n_rows - 1, 2):
+        counts[0, column[i]] += np.uint32(1)
+        counts[1, column[i + 1]] += np.uint32(1)
+    if n_rows % 2:
+        counts[0, column[n_rows - 1]] += np.uint32(1)
+    for code in range(256):
+        out[code] = counts[0, code] + counts[1, code]
+
+
+@njit(nogil=True, cache=True)
+def survey_codes(codes, weights, evenness, used, missing, marks):
+    """What the weights of a column's codes are like, column by column.
+
+    Parameters
+    ----------
+    codes, weights : as for `weigh_codes`
+    evenness : float64 array, filled; how many equally frequent codes would be as unlike each other
+    used : int64 array, filled; how many codes occur, beside the one of missing values
+    missing : bool array, filled; whether that one does
+    marks : uint64 array, filled; the same where codes have the same weights (FNV-1a by the word), never zero
+    """
+    counts, amount = np.empty((2, 256), np.uint32), np.empty(256)
+    words = amount.view(np.uint64)
+    for j in range(codes.shape[0]):
+        _weigh(codes[j], weights, counts, amount)
+        total, squares, n_used, mark = 0.0, 0.0, 0, _FNV_START
         for code in range(256):
-            mark = (mark ^ words[j, code]) * _FNV_TIMES
+            if amount[code] == 0:
+                continue
+            total += amount[code]
+            squares += amount[code] * amount[code]
+            n_used += 1
+            mark = (mark ^ words[code]) * _FNV_TIMES
             mark ^= mark >> _S32  # the low bits of doubles are mostly zero
-        out[j] = mark if mark != 0 else _FNV_START
+            mark = (mark ^ np.uint64(code)) * _FNV_TIMES
+        missing[j] = amount[_MISSING] > 0
+        used[j] = n_used - missing[j]
+        evenness[j] = total * total / squares
+        marks[j] = mark if mark != 0 else _FNV_START
 
 
 @njit(nogil=True, cache=True)

@@ -103,7 +103,7 @@ def _compile_ratios() -> None:
 
 
 def _compile_snowball() -> None:
-    from fernwood.kernels.components import fill_components, mark_amounts, step_components, weigh_codes
+    from fernwood.kernels.components import fill_components, step_components, survey_codes, weigh_codes
     from fernwood.kernels.dealing import deal_pieces, permute_codes
     from fernwood.kernels.examining import Contexts, count_pairs, examine_pairs
     from fernwood.kernels.telling import Chances, add_up, tell
@@ -111,7 +111,7 @@ def _compile_snowball() -> None:
     codes = np.arange(4, dtype=np.uint8).reshape(1, 4)
     amounts = np.empty((1, 256))
     weigh_codes(codes, np.ones(4), amounts)
-    mark_amounts(amounts, np.empty(1, np.uint64))
+    survey_codes(codes, np.ones(4), np.empty(1), np.empty(1, np.int64), np.empty(1, np.bool_), np.empty(1, np.uint64))
     permute_codes(codes, np.ones(1, np.uint64), codes)
     deal_pieces(codes, np.ones(1, np.uint64), np.arange(4), np.array([0, 2, 4]), np.array([0, 2]), codes.copy())
     one, table = np.zeros(1, np.int64), np.empty((1, 256, 2), np.float32)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from fernwood.kernels.components import fill_components, mark_amounts, step_components, weigh_codes
+from fernwood.kernels.components import fill_components, step_components, survey_codes, weigh_codes
 from fernwood.kernels.examining import count_pairs, examine_pairs
 from fernwood.store.quantise import MISSING
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from fernwood.kernels.examining import Contexts
 
-__all__ = ["Components", "Pairs", "Tables", "frequent", "leading_of", "pair_counts"]
+__all__ = ["Components", "Pairs", "Surveyed", "Tables", "frequent", "leading_of"]
 
 _MOST_KEPT = 4096
 _MARKS_AT_ONCE = 2**18
@@ -32,6 +32,21 @@ class Tables(NamedTuple):
     table: NDArray[np.float32]
     steps: NDArray[np.int16]
     unit: NDArray[np.float32]
+
+
+class Surveyed(NamedTuple):
+    """What columns are like.
+
+    Attributes
+    ----------
+    evenness : float64 array; how many equally frequent codes would be as unlike each other
+    n_pairs : int64 array; of components
+    marks : uint64 array; the same where codes occur equally often, zero where a column has several pairs
+    """
+
+    evenness: NDArray[np.float64]
+    n_pairs: NDArray[np.int64]
+    marks: NDArray[np.uint64]
 
 
 class Pairs(NamedTuple):
@@ -71,12 +86,15 @@ class Components:
         weigh_codes(codes, self._weights, amounts)
         return amounts
 
-    def marks(self, amounts: NDArray[np.float64], categories: NDArray[np.bool_]) -> NDArray[np.uint64]:
-        """A mark for every column, the same where codes occur equally often; zero where a column has several pairs."""
-        marks = np.empty(len(amounts), np.uint64)
-        mark_amounts(amounts, marks)
-        marks[pair_counts(amounts, categories) > 1] = _UNMARKED
-        return marks
+    def survey(self, codes: NDArray[np.uint8], categories: NDArray[np.bool_]) -> Surveyed:
+        """What columns are like."""
+        n = len(codes)
+        evenness, used = np.empty(n), np.empty(n, np.int64)
+        missing, marks = np.empty(n, bool), np.empty(n, np.uint64)
+        survey_codes(codes, self._weights, evenness, used, missing, marks)
+        n_pairs = pair_counts(used, missing, categories)
+        marks[n_pairs > 1] = _UNMARKED
+        return Surveyed(evenness, n_pairs, marks)
 
     def keep(self, amounts: NDArray[np.float64], categories: NDArray[np.bool_]) -> None:
         """Keep the components of columns of one pair, for `add_scores` to take by their places here."""
@@ -115,7 +133,8 @@ class Components:
     def others(self, codes: NDArray[np.uint8], categories: NDArray[np.bool_]) -> Iterator[Pairs]:
         """The pairs of columns whose components are not kept, in the order of columns, some at a time."""
         amounts = self.amounts(codes)
-        counts = pair_counts(amounts, categories)
+        used = np.count_nonzero(amounts[:, :MISSING], axis=1)
+        counts = pair_counts(used, amounts[:, MISSING] > 0, categories)
         owner = np.repeat(np.arange(len(codes)), counts)
         part = np.arange(len(owner)) - np.repeat(np.cumsum(counts) - counts, counts)
         last = np.cumsum(counts) - 1
@@ -158,10 +177,17 @@ def frequent(marks: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.i
     return firsts, places
 
 
-def pair_counts(amounts: NDArray[np.float64], categories: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Pairs of components of every column: one, or what its categories need, and one for missing values."""
-    n_used = np.count_nonzero(amounts[:, :MISSING], axis=1)
-    return np.where(categories, np.maximum(n_used // 2, 1), 1) + (amounts[:, MISSING] > 0)
+def pair_counts(
+    used: NDArray[np.int64], missing: NDArray[np.bool_], categories: NDArray[np.bool_]
+) -> NDArray[np.int64]:
+    """Pairs of components of every column: one, or what its categories need, and one for missing values.
+
+    Examples
+    --------
+    >>> pair_counts(np.array([9, 9, 2]), np.array([False, True, False]), np.array([False, True, True])).tolist()
+    [1, 5, 1]
+    """
+    return np.where(categories, np.maximum(used // 2, 1), 1) + missing
 
 
 def _tables(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 
 from fernwood.kernels.components import fill_components
-from fernwood.search.components import Components, pair_counts
+from fernwood.search.components import Components
 from fernwood.store.quantise import MISSING
 
 if TYPE_CHECKING:
@@ -116,20 +116,18 @@ class Scorer:
         self, codes: NDArray[np.uint8], categories: NDArray[np.bool_]
     ) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
         """What `survey` says of columns with these codes."""
-        amounts = self.components_of.amounts(codes)
-        evenness = amounts.sum(axis=1) ** 2 / np.einsum("ij,ij->i", amounts, amounts)
-        spread = np.minimum(np.rint(np.log2(evenness)), _EVEN_ENOUGH)
-        kind = np.asarray(np.rint(4 * np.log2(pair_counts(amounts, categories))) * 16 + spread, np.int64)
+        told = self.components_of.survey(codes, categories)
+        spread = np.minimum(np.rint(np.log2(told.evenness)), _EVEN_ENOUGH)
+        kind = np.asarray(np.rint(4 * np.log2(told.n_pairs)) * 16 + spread, np.int64)
         if self.deal.in_pieces:
-            kind += _KINDS_APART * self._tied(codes, amounts, categories)
-        return kind, self.components_of.marks(amounts, categories)
+            kind += _KINDS_APART * self._tied(codes, categories)
+        return kind, told.marks
 
-    def _tied(
-        self, codes: NDArray[np.uint8], amounts: NDArray[np.float64], categories: NDArray[np.bool_]
-    ) -> NDArray[np.int64]:
+    def _tied(self, codes: NDArray[np.uint8], categories: NDArray[np.bool_]) -> NDArray[np.int64]:
         """How columns depend on groups and strata; a few at a time, since numbers take eight times what codes do."""
         table = np.empty((len(codes), 256, 2), np.float32)
         part = np.zeros(len(codes), np.int64)
+        amounts = self.components_of.amounts(codes)
         fill_components(amounts, categories, np.arange(len(codes)), part, table)
         tied = np.empty(len(codes), np.int64)
         for few in range(0, len(codes), _TIED_AT_ONCE):

@@ -31,9 +31,11 @@ def candidates(store: Store, without: NDArray[np.int64] | None = None) -> NDArra
     >>> sorted(candidates(store).tolist())  # the first column is constant
     [1, 2]
     """
-    ids = np.flatnonzero(store.usable)
+    chosen = store.usable.copy()
     if without is not None:
-        ids = np.setdiff1d(ids, without)
+        chosen[without] = False
+    ids = np.flatnonzero(chosen)
+    del chosen
     ids = ids[np.argsort(store.checksums[ids], kind="stable")]
     sums = store.checksums[ids]
     as_before = np.zeros(len(ids) + 1, bool)

@@ -1,6 +1,6 @@
-// Examining columns in contexts on a device: the arithmetic of `kernels/examining.py` and `kernels/telling.py`, operation
-// by operation. Sums of whole steps are exact in any order; numbers are added up in the same order as there; compiled
-// without fused multiplications, so that scores have the same bits.
+// Examining columns in contexts on a device: the arithmetic of `kernels/examining.py` and `kernels/telling.py`,
+// operation by operation. Sums of whole steps are exact in any order; numbers are added up in the same order as there;
+// compiled without fused multiplications, so that scores have the same bits.
 //
 // A block examines 32 pairs of components, a lane of every warp each. The codes of their columns lie in shared memory
 // row by row, and so does what codes stand for, code by code: neither look-up makes two lanes wait for one bank. Every
@@ -90,17 +90,21 @@ __device__ inline void add_rows(
 // Columns and shadows -------------------------------------------------------------------------------------------------
 
 // Rows of 32 columns, turned: four rows of four columns at a time.
-__device__ inline void lay_out(u8* tile, const u8* codes, i64 pitch, const i64* place, i64 first, i64 n_pairs, int low, int high) {
+__device__ inline void lay_out(
+    u8* tile, const u8* codes, i64 pitch, const i64* place, i64 first, i64 n_pairs, int low, int high
+) {
     int quads = (high - low + 3) >> 2;
     int thread = threadIdx.x, group = thread & 7;
-    const u8* column[4];
+    const u32* column[4];
     for (int k = 0; k < 4; ++k) {
         i64 pair = first + 4 * group + k;
-        column[k] = codes + place[pair < n_pairs ? pair : n_pairs - 1] * pitch + low;
+        column[k] = reinterpret_cast<const u32*>(codes + place[pair < n_pairs ? pair : n_pairs - 1] * pitch + low);
     }
-    for (int quad = thread >> 3; quad < quads; quad += blockDim.x >> 3) {
-        u32 a = __ldg(reinterpret_cast<const u32*>(column[0]) + quad), b = __ldg(reinterpret_cast<const u32*>(column[1]) + quad);
-        u32 c = __ldg(reinterpret_cast<const u32*>(column[2]) + quad), d = __ldg(reinterpret_cast<const u32*>(column[3]) + quad);
+    const int step = blockDim.x >> 3;
+#pragma unroll 4  // many loads on the way before the first is needed
+    for (int quad = thread >> 3; quad < quads; quad += step) {
+        u32 a = __ldg(column[0] + quad), b = __ldg(column[1] + quad);
+        u32 c = __ldg(column[2] + quad), d = __ldg(column[3] + quad);
         u32 ab_low = __byte_perm(a, b, 0x5140), ab_high = __byte_perm(a, b, 0x7362);
         u32 cd_low = __byte_perm(c, d, 0x5140), cd_high = __byte_perm(c, d, 0x7362);
         u8* to = tile + 4 * quad * STRIDE + 4 * group;
@@ -159,15 +163,15 @@ __device__ inline void depart(float sum, float share, float total, float times, 
 // What pairs of components gain in contexts.
 //
 // CLASSES is 1 for numbers, 2 for two classes, and 0 for any number of them. Of rows that do not fit into shared memory
-// together, `height` at a time: `held` then has the sums of every block, context, part and lane. `kept` has room for the
-// sums of all classes of a cell for every warp, where CLASSES is 0. `rows` are offsets in a tile, in fours for every tile,
-// context and part, which begin at `start` and are `count`. Out: `gains`, shape (contexts, pairs).
+// together, `height` at a time: `held` then has the sums of every block, context, part and lane. `kept` has room for
+// the sums of all classes of a cell for every warp, where CLASSES is 0. `rows` are offsets in a tile, in fours for every
+// tile, context and part, which begin at `start` and are `count`. Out: `gains`, shape (contexts, pairs).
 template <bool COUNTS, int CLASSES>
 __global__ void examine(
     const u8* codes, i64 pitch, int n_rows, int height, const i64* place, const int* which, i64 n_pairs,
-    const u64* addresses, const typename Sum<COUNTS>::Entry* tables, const float2* unit, const u32* rows, i64 rows_pitch,
-    const u32* start, const u32* count, const float* size, const float* weight, int n_contexts, int n_parts, int n_classes,
-    Sum<COUNTS>* held, float2* kept, float2* gains
+    const u64* addresses, const typename Sum<COUNTS>::Entry* tables, const float2* unit,
+    const u32* rows, i64 rows_pitch, const u32* start, const u32* count, const float* size, const float* weight,
+    int n_contexts, int n_parts, int n_classes, Sum<COUNTS>* held, float2* kept, float2* gains
 ) {
     typedef typename Sum<COUNTS>::Entry Entry;
     extern __shared__ uint4 shared[];
@@ -259,7 +263,9 @@ __global__ void examine(
 
 // The scores of a column in a context: of all its components, and of the leading ones. Its pairs are those from
 // `begin[column]` on, before `begin[column + 1]`.
-__device__ inline float2 score_of(const float2* gains, i64 n_pairs, const i64* begin, const u8* leading, i64 column, int c) {
+__device__ inline float2 score_of(
+    const float2* gains, i64 n_pairs, const i64* begin, const u8* leading, i64 column, int c
+) {
     float all = 0, ahead = 0;
     for (i64 pair = begin[column]; pair < begin[column + 1]; ++pair) {
         const float2 gain = gains[(i64)c * n_pairs + pair];
@@ -285,7 +291,8 @@ __device__ inline float invert(float score, float scale, float middle, float wid
     const int whole = (int)(half * 1.44269504f + 0.5f);
     const float many = (float)whole;
     const float r = (half - many * 0.693359375f) - many * -2.12194440e-4f;
-    const float series = (float)(1.0 / 6) + r * ((float)(1.0 / 24) + r * ((float)(1.0 / 120) + r * ((float)(1.0 / 720) + r * (float)(1.0 / 5040))));
+    const float t3 = 1.0 / 6, t4 = 1.0 / 24, t5 = 1.0 / 120, t6 = 1.0 / 720, t7 = 1.0 / 5040;
+    const float series = t3 + r * (t4 + r * (t5 + r * (t6 + r * t7)));
     const float told = 1.0f + (r + r * r * (0.5f + r * series));
     return __int_as_float(__float_as_int(told) + (whole << 23));
 }
