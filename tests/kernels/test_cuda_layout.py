@@ -1,0 +1,53 @@
+"""Contexts as the kernels of a card take them, laid out on the host."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from fernwood.kernels.cuda import examining
+from fernwood.kernels.cuda.examining import HEIGHT, lay_out, packed
+from fernwood.learner.contexts import divided
+from fernwood.learner.target import class_target, value_target
+
+CARD = SimpleNamespace(cupy=SimpleNamespace(asarray=np.asarray), n_multiprocessors=100)
+
+
+@pytest.mark.parametrize("n_rows", [5, 90, HEIGHT, HEIGHT + 1, 3 * HEIGHT + 77])
+@pytest.mark.parametrize("numbers", [False, True])
+def test_every_row_is_in_its_part_in_order(n_rows: int, numbers: bool) -> None:
+    rng = np.random.default_rng(n_rows)
+    target = value_target(rng.standard_normal(n_rows)) if numbers else class_target(np.arange(n_rows) % 3)
+    contexts = divided(target, rng.integers(0, 5, (4, n_rows)))
+    (laid,) = lay_out(CARD, contexts)
+    n_tiles = -(-n_rows // HEIGHT)
+    assert laid.rows.shape[:2] == (n_tiles, 4)
+    assert (laid.start % 4 == 0).all()
+    for c in range(4):
+        for part in range(contexts.size.shape[1]):
+            rows, weights = [], []
+            for tile in range(n_tiles):
+                start, count = int(laid.start[tile, c, part]), int(laid.count[tile, c, part])
+                rows.append(laid.rows[tile, c, start : start + count] // 40 + tile * HEIGHT)
+                if numbers:
+                    weights.append(laid.weight[tile, c, start : start + count])
+            here = slice(int(contexts.start[c, part]), int(contexts.start[c, part + 1]))
+            assert np.concatenate(rows).tolist() == contexts.rows[c, here].tolist()
+            if numbers:
+                assert np.array_equal(np.concatenate(weights), contexts.weight[c, here])
+
+
+def test_sums_that_have_no_room_come_some_contexts_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(examining, "_HELD_BYTES", 100 * 2 * 32 * 8 * 3)  # of three contexts of two parts
+    contexts = divided(class_target(np.arange(HEIGHT + 8) % 2), np.zeros((8, HEIGHT + 8), np.int64))
+    assert [len(some.size) for some in lay_out(CARD, contexts)] == [3, 3, 2]
+
+
+def test_two_steps_in_a_word() -> None:
+    both = np.array([[-128, 127], [5, -6], [0, -1], [-1, 0]], np.int8)
+    words = packed(both.view(np.int16)[:, 0]).astype(np.int64)
+    total = int(words.sum())
+    first = (total & 0xFFFF) - (0x10000 if total & 0x8000 else 0)
+    assert [first, (total - first) >> 16] == both.astype(int).sum(axis=0).tolist()
