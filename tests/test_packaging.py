@@ -31,7 +31,7 @@ def test_the_wheel(built: Path) -> None:
     names = contents(wheel)
     assert wrong_in_wheel(names, ROOT / "src" / "fernwood") == []
     page = {f"fernwood/report/page/report.{kind}" for kind in ("css", "html", "js")}
-    assert {"fernwood/py.typed", *page} <= set(names)
+    assert {"fernwood/py.typed", "fernwood/kernels/cuda/examining.cu", *page} <= set(names)
 
 
 def test_the_sdist(built: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 from pathlib import Path
 
@@ -15,6 +16,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import fernwood
 from fernwood import SnowballSelector
+from fernwood.selectors import base
+from tests.fake_cupy import install
 
 TABLE = fernwood.datasets.make_madelon(400, 80, class_sep=2.0, random_state=2)
 REPEATED = "rows given twice are more evidence; weights say how much a row counts, not how many rows there are"
@@ -75,3 +78,77 @@ def test_a_store_and_a_budget(tmp_path: Path) -> None:
     assert (quick(memory="400MB").fit(store).pvalues_ == plain.pvalues_).all()
     with pytest.raises(fernwood.BudgetError, match="at least"):
         quick(memory="1MB").fit(store)
+
+
+def fits(monkeypatch: pytest.MonkeyPatch, **changes: object) -> list[dict[str, object]]:
+    """What the search is told about devices when a selector is fitted; it is done on the processor all the same."""
+    told: list[dict[str, object]] = []
+    search = base.select
+
+    def selecting(*arguments: object, **how: object) -> object:
+        told.append({name: how.pop(name) for name in ("device", "device_memory") if name in how})
+        return search(*arguments, **how)
+
+    monkeypatch.setattr(base, "select", selecting)
+    monkeypatch.setattr(base, "open_card", lambda: told.append({"opened": True}))
+    quick(n_contexts=4, max_waves=1, **changes).fit(TABLE.data, TABLE.target)
+    return told
+
+
+def test_the_search_is_told_of_a_device_that_was_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert fits(monkeypatch) == [{}]
+    assert fits(monkeypatch, device_memory="1GB") == [{}]
+    assert fits(monkeypatch, device="auto") == [{"device": "auto", "device_memory": None}]
+    told = fits(monkeypatch, device="cuda", device_memory="40GB")
+    assert told == [{"opened": True}, {"device": "cuda", "device_memory": 40 * 10**9}]
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"device": "gpu"}, "device is 'gpu'; give 'cpu', 'cuda', or 'auto'"),
+        ({"device": "cuda", "device_memory": "lots"}, "device_memory is 'lots'; give a positive size"),
+    ],
+)
+def test_a_device_that_is_none_is_refused_before_the_table_is_read(changes: dict[str, object], said: str) -> None:
+    with pytest.raises(fernwood.ParameterError, match=said):
+        quick(**changes).fit("no table", None)
+
+
+def test_without_a_device_one_sentence_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    install(monkeypatch, None)
+    with pytest.raises(
+        fernwood.DeviceError, match=r"^CuPy is not installed; .*, or search on the processor: device='cpu'"
+    ):
+        quick(device="cuda").fit(TABLE.data, TABLE.target)
+
+
+def test_what_a_card_takes_of_the_host_is_part_of_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A card that takes 300 MB when it is opened leaves 300 MB less to the search."""
+    taken = [0]
+    budgets = []
+    monkeypatch.setattr(base, "resident", lambda: 10**9 + taken[0])
+    monkeypatch.setattr(base, "open_card", lambda: taken.__setitem__(0, 3 * 10**8))
+
+    def selecting(*_: object, memory: int, **__: object) -> object:
+        budgets.append(memory)
+        raise fernwood.ShortageError("enough")
+
+    monkeypatch.setattr(base, "select", selecting)
+    for device in ("cpu", "auto", "cuda"):
+        with pytest.raises(fernwood.ShortageError):
+            quick(device=device, memory="1GB").fit(TABLE.data, TABLE.target)
+    assert budgets == [10**9, 10**9, 7 * 10**8]
+
+
+def test_a_device_is_no_part_of_the_answer(tmp_path: Path) -> None:
+    """It is cloned and kept as a parameter, but neither in what a run was asked for nor in what asks for it again."""
+    asked = quick(device="auto", device_memory="2GB", run_dir=tmp_path / "r")
+    assert {name: clone(asked).get_params()[name] for name in ("device", "device_memory")} == {
+        "device": "auto",
+        "device_memory": "2GB",
+    }
+    call = asked._call(7)
+    assert "device" not in call
+    assert "random_state=7" in call
+    assert "device" not in json.dumps(asked._settings().to_json())

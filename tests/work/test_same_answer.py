@@ -149,3 +149,14 @@ def test_other_learners_stay_in_this_process(here: HereEngine) -> None:
     settings = FilterSettings(estimator="naive-bayes", cv=2)
     same(select(plain(), settings, 0).result, select(plain(), settings, 0, engine=here).result)
     assert here.n_rounds == 0
+
+
+def test_a_card_of_this_process_is_none_of_the_workers() -> None:
+    """One that was asked for is refused; where it was to be chosen, the work goes to the workers."""
+    store = plain()
+    with pytest.raises(
+        fernwood.ParameterError, match="^device is 'cuda', a card of this process, and workers of other"
+    ):
+        select(store, QUICK, 0, engine=HereEngine(), device="cuda", device_memory=None)
+    chosen = select(store, QUICK, 0, engine=HereEngine(), device="auto", device_memory=10**9).result
+    assert np.array_equal(chosen.p, select(store, QUICK, 0).result.p)
