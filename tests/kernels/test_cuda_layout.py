@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 from fernwood.kernels.cuda import examining
-from fernwood.kernels.cuda.examining import HEIGHT, lay_out, packed
+from fernwood.kernels.cuda.examining import HEIGHT, lay_out, packed, tile_height
 from fernwood.learner.contexts import divided
 from fernwood.learner.target import class_target, value_target
 
-CARD = SimpleNamespace(cupy=SimpleNamespace(asarray=np.asarray), n_multiprocessors=100)
+CARD = SimpleNamespace(cupy=SimpleNamespace(asarray=np.asarray), n_multiprocessors=100, shared_bytes=232_448)
+SMALL_CARD = SimpleNamespace(**{**vars(CARD), "shared_bytes": 48 * 1024})
 
 
 @pytest.mark.parametrize("n_rows", [5, 90, HEIGHT, HEIGHT + 1, 3 * HEIGHT + 77])
@@ -51,3 +52,14 @@ def test_two_steps_in_a_word() -> None:
     total = int(words.sum())
     first = (total & 0xFFFF) - (0x10000 if total & 0x8000 else 0)
     assert [first, (total - first) >> 16] == both.astype(int).sum(axis=0).tolist()
+
+
+def test_a_card_with_little_shared_memory() -> None:
+    assert tile_height(CARD, 10**6, counts=True) == tile_height(CARD, 10**6, counts=False) == HEIGHT
+    assert tile_height(SMALL_CARD, 10**6, counts=True) == (48 * 1024 - 32 * 1024) // 40 // 4 * 4
+    assert tile_height(SMALL_CARD, 10, counts=True) == 12
+    contexts = divided(class_target(np.arange(1000) % 2), np.zeros((1, 1000), np.int64))
+    (laid,) = lay_out(SMALL_CARD, contexts)
+    assert laid.count.sum(axis=0).tolist() == [[500, 500]]
+    assert len(laid.rows) == 3
+    assert tile_height(SMALL_CARD, 1000, counts=False) == 0

@@ -39,6 +39,7 @@ class StandIn:
     """What a search asks of a `Card`, and how much of its memory was asked for."""
 
     def __init__(self) -> None:
+        self.shared_bytes = 232_448
         self.limits: list[int] = []
         self.n_sent = 0
 

@@ -136,3 +136,12 @@ def test_a_card_that_has_no_room_for_the_table(
     with caplog.at_level(logging.WARNING):
         assert_same(answer(stores["two classes"], device="auto"), expected)
     assert len(caplog.records) == 1
+
+
+def test_a_card_with_little_shared_memory(card: StandIn, stores: dict[str, Store]) -> None:
+    card.shared_bytes = 48 * 1024
+    assert_same(answer(stores["two classes"], device="cuda"), answer(stores["two classes"]))
+    with pytest.raises(
+        DeviceError, match=r"200 rows that are weighed.* 49,152 bytes a block; search with device='cpu'"
+    ):
+        answer(stores["numbers"], device="cuda")

@@ -16,7 +16,7 @@ import numpy as np
 from fernwood.budget import shown_size
 from fernwood.device import saying_device_troubles
 from fernwood.errors import BudgetError, DeviceError
-from fernwood.kernels.cuda.examining import HEIGHT, Pairs, gains_of, lay_out, packed, scores_of, sums_of
+from fernwood.kernels.cuda.examining import Pairs, gains_of, lay_out, packed, scores_of, sums_of, tile_height
 from fernwood.learner.many import in_order, one_ahead
 from fernwood.relevance.shadows import inverse_chances, summed
 from fernwood.search.components import leading_of
@@ -113,7 +113,13 @@ class CardExaminer(Examiner):
         self._known: _Known | None = None
         self._last: tuple[Contexts, list[CardContexts]] | None = None
         self._gone = False
-        self._deals_on_card = not scorer.deal.in_pieces and scorer.n_rows <= HEIGHT
+        height = tile_height(self._card, scorer.n_rows, counts=counts)
+        if not height:
+            raise DeviceError(
+                f"{scorer.n_rows:,} rows that are weighed, or have numbers to explain, do not fit into the shared memory "
+                f"of the card, {self._card.shared_bytes:,} bytes a block; search with device='cpu' (--device cpu)"
+            )
+        self._deals_on_card = not scorer.deal.in_pieces and scorer.n_rows <= height
 
     def give_up(self) -> None:
         """Let the card go: everything that follows is done by the host."""

@@ -9,8 +9,6 @@ from typing import Any
 
 __all__ = ["Card"]
 
-_FEWEST_SHARED = 232_448
-"""Shared memory that a block may ask for on the cards that the kernels are made for; smaller ones take fewer rows."""
 _KERNELS = ("examine<true, 2>", "examine<true, 0>", "examine<false, 1>", "examine<false, 2>", "examine<false, 0>")
 
 

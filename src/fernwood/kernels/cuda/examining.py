@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from fernwood.kernels.examining import Contexts
     from fernwood.kernels.telling import Chances
 
-__all__ = ["HEIGHT", "CardContexts", "Pairs", "gains_of", "lay_out", "packed", "scores_of", "sums_of"]
+__all__ = ["HEIGHT", "CardContexts", "Pairs", "gains_of", "lay_out", "packed", "scores_of", "sums_of", "tile_height"]
 
 HEIGHT = 4096
 """Rows in shared memory together, as on the host: numbers are added up tile by tile, in fours that begin with each."""
@@ -34,7 +34,8 @@ class CardContexts(NamedTuple):
     start, count : uint32 arrays, shape (tiles, contexts, parts); where the rows of a part begin, and how many there are
     size : float32 array, shape (contexts, parts)
     weight : float32 array like `rows`; empty where rows are counted
-    n_rows, n_classes
+    n_rows, height : how many there are, and how many of them are in a tile
+    n_classes
     """
 
     rows: Any
@@ -43,6 +44,7 @@ class CardContexts(NamedTuple):
     size: Any
     weight: Any
     n_rows: int
+    height: int
     n_classes: int
 
 
@@ -83,32 +85,54 @@ def packed(steps: NDArray[np.int16]) -> NDArray[np.int32]:
     return both[..., 0] + (both[..., 1] << 16)
 
 
+def tile_height(card: Card, n_rows: int, *, counts: bool) -> int:
+    """How many of so many rows a block of a card holds together; 0 where it has too little shared memory for any.
+
+    Rows that are counted may be cut anywhere; those that are weighed may not, since their sums would have other bits.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> small = SimpleNamespace(shared_bytes=101_376)
+    >>> tile_height(small, 5000, counts=True), [tile_height(small, n, counts=False) for n in (800, 5000)]
+    (1712, [800, 0])
+    """
+    wanted = min(HEIGHT, n_rows + 3 & ~3)
+    room = max(card.shared_bytes - _table_bytes(counts=counts), 0) // _STRIDE & ~3
+    return min(wanted, room) if counts or room >= wanted else 0
+
+
+def _table_bytes(*, counts: bool) -> int:
+    return _CODES * _LANES * (4 if counts else 8)
+
+
 def lay_out(card: Card, contexts: Contexts) -> Iterator[CardContexts]:
     """Contexts brought to a card; some at a time where their sums have to be held for many rows."""
     n_contexts, n_rows = contexts.rows.shape
     n_parts = contexts.size.shape[1]
+    height = tile_height(card, n_rows, counts=contexts.counts)
     at_once = n_contexts
-    if n_rows > HEIGHT:
+    if n_rows > height:
         a_context = card.n_multiprocessors * n_parts * _LANES * 8
         at_once = max(1, min(n_contexts, _HELD_BYTES // a_context))
     for first in range(0, n_contexts, at_once):
-        yield _laid_out(card, contexts, slice(first, min(first + at_once, n_contexts)))
+        yield _laid_out(card, contexts, slice(first, min(first + at_once, n_contexts)), height)
 
 
-def _laid_out(card: Card, contexts: Contexts, some: slice) -> CardContexts:
+def _laid_out(card: Card, contexts: Contexts, some: slice, height: int) -> CardContexts:
     cp = card.cupy
     rows, size = contexts.rows[some], contexts.size[some]
     (n_contexts, n_rows), n_parts = rows.shape, size.shape[1]
-    n_tiles = -(-n_rows // HEIGHT)
+    n_tiles = -(-n_rows // height)
     numbers = np.diff(contexts.start[some].astype(np.int64), axis=1)
     count = np.empty((n_tiles, n_contexts, n_parts), np.int64)
     start = np.zeros_like(count)
-    pitch = min(n_rows, HEIGHT) + 3 * n_parts + 3 & ~3
+    pitch = min(n_rows, height) + 3 * n_parts + 3 & ~3
     offsets = np.zeros((n_tiles, n_contexts, pitch), np.uint32)
     weight = np.zeros(offsets.shape if contexts.weight.size else (0,), np.float32)
     for c in range(n_contexts):
         part = np.repeat(np.arange(n_parts), numbers[c])
-        tile = rows[c] // np.uint32(HEIGHT)
+        tile = rows[c] // np.uint32(height)
         count[:, c] = np.bincount(tile * np.int64(n_parts) + part, minlength=n_tiles * n_parts).reshape(-1, n_parts)
         start[:, c, 1:] = np.cumsum(count[:, c, :-1] + 3 & ~3, axis=1)
         # Rows of a part are in order, so that those of a tile follow each other.
@@ -116,7 +140,7 @@ def _laid_out(card: Card, contexts: Contexts, some: slice) -> CardContexts:
         before = np.cumsum(count[:, c].reshape(-1)) - count[:, c].reshape(-1)
         key = (tile * np.int64(n_parts) + part)[order]
         to = start[:, c].reshape(-1)[key] + np.arange(n_rows) - before[key]
-        offsets[tile[order], c, to] = (rows[c] % np.uint32(HEIGHT))[order] * np.uint32(_STRIDE)
+        offsets[tile[order], c, to] = (rows[c] % np.uint32(height))[order] * np.uint32(_STRIDE)
         if weight.size:
             weight[tile[order], c, to] = contexts.weight[some][c][order]
     return CardContexts(
@@ -126,6 +150,7 @@ def _laid_out(card: Card, contexts: Contexts, some: slice) -> CardContexts:
         cp.asarray(size),
         cp.asarray(weight),
         n_rows,
+        height,
         contexts.n_classes,
     )
 
@@ -136,8 +161,7 @@ def gains_of(card: Card, pairs: Pairs, contexts: CardContexts) -> Any:
     n_tiles, n_contexts, pitch = contexts.rows.shape
     n_parts, n_pairs = contexts.size.shape[1], len(pairs.place)
     counts = contexts.weight.size == 0
-    height = min(HEIGHT, contexts.n_rows + 3 & ~3)
-    shared = _CODES * _LANES * (4 if counts else 8) + height * _STRIDE
+    shared = _table_bytes(counts=counts) + contexts.height * _STRIDE
     # As on the host, one class that is weighed is a target of numbers.
     classes = contexts.n_classes if contexts.n_classes == 2 or (contexts.n_classes == 1 and not counts) else 0
     threads = 32 * _WARPS
@@ -150,7 +174,7 @@ def gains_of(card: Card, pairs: Pairs, contexts: CardContexts) -> Any:
         pairs.codes,
         np.int64(pairs.codes.shape[1]),
         np.int32(contexts.n_rows),
-        np.int32(height),
+        np.int32(contexts.height),
         pairs.place,
         pairs.which,
         np.int64(n_pairs),
