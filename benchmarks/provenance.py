@@ -19,12 +19,20 @@ def provenance(packages: tuple[str, ...]) -> dict[str, Any]:
         "commit": _commit(),
         "date": datetime.now(UTC).date().isoformat(),
         "machine": {"processor": platform.machine(), "cores": os.cpu_count(), "system": platform.system()},
-        "versions": {"python": platform.python_version(), **{name: metadata.version(name) for name in packages}},
+        "versions": {"python": platform.python_version(), **{name: _version(name) for name in packages}},
     }
+
+
+def _version(package: str) -> str:
+    """As it is installed, or "source" where it runs from its source tree."""
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return "source"
 
 
 def _commit() -> str:
     git = subprocess.run(
         ["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True, check=False
     )
-    return git.stdout.strip() or "unknown"
+    return git.stdout.strip() or os.environ.get("FERNWOOD_COMMIT", "unknown")  # a tree without its history is told

@@ -8,6 +8,7 @@ from benchmarks.cases.elimination import ELIMINATION_CASES
 from benchmarks.cases.ferns import FERN_CASES
 from benchmarks.cases.formats import FORMAT_CASES
 from benchmarks.cases.foundation import bins, ingest_csv, ingest_npy, ingest_short, read_columns
+from benchmarks.cases.gpu import GPU_CASES
 from benchmarks.cases.minimal import minimal_madelon
 from benchmarks.cases.report import report_million
 from benchmarks.cases.scale import SCALE_CASES as WIDE_CASES
@@ -34,7 +35,7 @@ from benchmarks.cases.trees import (
 
 __all__ = ["CASES", "SCALE_CASES"]
 
-SCALE_CASES = {**WIDE_CASES, **DURABILITY_CASES, **CLUSTER_CASES, "report-million": report_million}
+SCALE_CASES = {**WIDE_CASES, **DURABILITY_CASES, **CLUSTER_CASES, **GPU_CASES, "report-million": report_million}
 
 CASES = {
     "ingest-npy": ingest_npy,

@@ -116,7 +116,7 @@ class CardExaminer(Examiner):
         height = tile_height(self._card, scorer.n_rows, counts=counts)
         if not height:
             raise DeviceError(
-                f"{scorer.n_rows:,} rows that are weighed, or have numbers to explain, do not fit into the shared memory "
+                f"{scorer.n_rows:,} rows that are weighed, or have numbers to explain, do not fit into shared memory "
                 f"of the card, {self._card.shared_bytes:,} bytes a block; search with device='cpu' (--device cpu)"
             )
         self._deals_on_card = not scorer.deal.in_pieces and scorer.n_rows <= height
