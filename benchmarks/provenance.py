@@ -32,7 +32,9 @@ def _version(package: str) -> str:
 
 
 def _commit() -> str:
+    if told := os.environ.get("FERNWOOD_COMMIT"):  # a copy of a tree, without its history
+        return told
     git = subprocess.run(
         ["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True, check=False
     )
-    return git.stdout.strip() or os.environ.get("FERNWOOD_COMMIT", "unknown")  # a tree without its history is told
+    return git.stdout.strip() or "unknown"

@@ -37,11 +37,8 @@ def sweep() -> None:
 
 
 def copy() -> None:
-    ranks = np.arange(store.n_columns)
-    width = 2**26 // store.n_rows  # as many as a sweep sends together
-    blocks = (ranks[first : first + width] for first in range(0, len(ranks), width))
     with examiner._working():  # noqa: SLF001
-        for _ in examiner._with_codes(blocks, ranks, None, stays=False):  # noqa: SLF001
+        for _ in examiner._with_codes(examiner._cut(np.arange(store.n_columns), None, 32)):  # noqa: SLF001
             pass
 
 

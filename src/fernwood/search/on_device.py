@@ -53,17 +53,37 @@ class Room(NamedTuple):
     n_bytes: int
 
 
-class _Part(NamedTuple):
-    """Some of the columns asked for.
+class _Block(NamedTuple):
+    """Columns that are examined together.
 
     Attributes
     ----------
-    places : int64 array; their places among those
+    ranks : int array; in the order of the file
+    places : int array; what `use` is told of them: their places among those asked for, or their ranks
+    addresses : uint64 array or None; where their shadows are dealt
+    """
+
+    ranks: NDArray[np.signedinteger[Any]]
+    places: NDArray[np.signedinteger[Any]]
+    addresses: NDArray[np.uint64] | None
+
+    def part(self, chosen: NDArray[np.bool_] | slice) -> _Block:
+        """Some of them."""
+        addresses = None if self.addresses is None else self.addresses[chosen]
+        return _Block(self.ranks[chosen], self.places[chosen], addresses)
+
+
+class _Part(NamedTuple):
+    """Columns on their way through the card.
+
+    Attributes
+    ----------
+    places : as of the block
     pairs : what the card needs to examine them
     sent : what the card may still be reading from: it must not be let go before it is done
     """
 
-    places: NDArray[np.int64]
+    places: NDArray[np.signedinteger[Any]]
     pairs: Pairs
     sent: NDArray[np.uint8] | None
 
@@ -170,7 +190,8 @@ class CardExaminer(Examiner):
         if self._gone:
             super().scores(ranks, contexts, use, addresses)
             return
-        self._examine(ranks, contexts, addresses, lambda pairs, gains: scores_of(self._card, pairs, gains), use)
+        blocks = self._cut(ranks, addresses, len(contexts.rows))
+        self._examine(blocks, contexts, lambda pairs, gains: scores_of(self._card, pairs, gains), use)
 
     def tell(
         self,
@@ -195,7 +216,8 @@ class CardExaminer(Examiner):
         if self._gone:
             super().sums(ranks, contexts, chances, use, addresses)
             return
-        self._examine(ranks, contexts, addresses, lambda pairs, gains: sums_of(self._card, pairs, gains, chances), use)
+        blocks = self._cut(ranks, addresses, len(contexts.rows))
+        self._examine(blocks, contexts, lambda pairs, gains: sums_of(self._card, pairs, gains, chances), use)
 
     def sweep(
         self,
@@ -212,15 +234,9 @@ class CardExaminer(Examiner):
         others = chosen.copy()
         in_use = np.array([rank for rank in sorted(used) if chosen[rank]], np.int64)
         others[in_use] = False
-        with self._working():
-            laid = self._laid_out(contexts)
-            for ranks in self.blocks(others, _MOST_COLUMNS):
-
-                def take(at: NDArray[np.int64], sums: NDArray[np.float64], ranks: NDArray[np.int32] = ranks) -> None:
-                    use(ranks[at], sums)
-
-                parts = self._parts(ranks, np.arange(len(ranks)), None, len(contexts.rows))
-                self._finish(parts, laid, lambda pairs, gains: sums_of(self._card, pairs, gains, chances), take)
+        width = self._columns_at_once(len(contexts.rows), stays=self._stays(None))
+        blocks = (_Block(ranks, ranks, None) for ranks in self.blocks(others, width))
+        self._examine(blocks, contexts, lambda pairs, gains: sums_of(self._card, pairs, gains, chances), use)
 
         def tell_without(at: NDArray[np.int64], told: NDArray[np.float32]) -> None:
             for row, rank in enumerate(in_use[at].tolist()):
@@ -234,16 +250,23 @@ class CardExaminer(Examiner):
 
     def _examine(
         self,
-        ranks: NDArray[np.int64],
+        blocks: Iterable[_Block],
         contexts: Contexts,
-        addresses: NDArray[np.uint64] | None,
         finish: Callable[[Pairs, Any], Any],
-        use: Callable[[NDArray[np.int64], NDArray[Any]], object],
+        use: Callable[[NDArray[Any], NDArray[Any]], object],
     ) -> None:
+        """Give what is made of gains to `use`, block by block, each when the card is at work on the next already."""
+        waiting: tuple[_Part, Any] | None = None
         with self._working():
-            in_file = np.argsort(self.ids[ranks], kind="stable")
-            parts = self._parts(ranks, in_file, addresses, len(contexts.rows))
-            self._finish(parts, self._laid_out(contexts), finish, use)
+            laid = self._laid_out(contexts)
+            for part in self._parts(blocks):
+                gains = [gains_of(self._card, part.pairs, some) for some in laid]
+                made = finish(part.pairs, gains[0] if len(gains) == 1 else self._card.cupy.concatenate(gains))
+                if waiting is not None:
+                    use(waiting[0].places, waiting[1].get())
+                waiting = part, made
+            if waiting is not None:
+                use(waiting[0].places, waiting[1].get())
 
     def _laid_out(self, contexts: Contexts) -> list[CardContexts]:
         """Contexts on the card; those of the last call stay there, since columns and shadows of all kinds meet them."""
@@ -251,24 +274,6 @@ class CardExaminer(Examiner):
             self._last = None  # before the next are laid out
             self._last = contexts, list(lay_out(self._card, contexts))
         return self._last[1]
-
-    def _finish(
-        self,
-        parts: Iterable[_Part],
-        laid: list[CardContexts],
-        finish: Callable[[Pairs, Any], Any],
-        use: Callable[[NDArray[np.int64], NDArray[Any]], object],
-    ) -> None:
-        """Give what is made of gains to `use`, part by part, each when the card is at work on the next already."""
-        waiting: tuple[_Part, Any] | None = None
-        for part in parts:
-            gains = [gains_of(self._card, part.pairs, contexts) for contexts in laid]
-            made = finish(part.pairs, gains[0] if len(gains) == 1 else self._card.cupy.concatenate(gains))
-            if waiting is not None:
-                use(waiting[0].places, waiting[1].get())
-            waiting = part, made
-        if waiting is not None:
-            use(waiting[0].places, waiting[1].get())
 
     @contextmanager
     def _working(self) -> Iterator[None]:
@@ -278,87 +283,87 @@ class CardExaminer(Examiner):
 
     # What the card is brought --------------------------------------------------------------------------------------
 
-    def _parts(
-        self,
-        ranks: NDArray[np.signedinteger[Any]],
-        places: NDArray[np.int64],
-        addresses: NDArray[np.uint64] | None,
-        n_contexts: int,
-    ) -> Iterator[_Part]:
-        """The columns in parts that the card examines together: those whose components are kept, and the others.
-
-        `places` are theirs in `ranks`, in the order of the file.
-        """
-        known = self.kept[ranks[places]] >= 0
-        a_column = 16 * n_contexts + 64
-        stays = self._table is not None and (addresses is None or self._deals_on_card)
-        most = _MOST_COLUMNS
+    def _columns_at_once(self, n_contexts: int, *, stays: bool) -> int:
+        """How many columns are examined together, where their codes stay on the card or come for them."""
+        a_column, most = 16 * n_contexts + 64, _MOST_COLUMNS
         if not stays:
             a_column += 2 * self._pitch
             most = max(1, _SENT_BYTES // self.scorer.n_rows)
-        width = int(max(1, min(most, self._work_bytes // 2 // a_column)))
-        for some, size, make in (
-            (places[known], width, self._known_pairs),
-            (places[~known], min(width, _OTHERS_AT_ONCE), self._other_pairs),
-        ):
-            blocks = (some[first : first + size] for first in range(0, len(some), size))
-            for at, codes, sent in self._with_codes(blocks, ranks, addresses, stays=stays):
-                columns = self.columns(ranks[at])
-                place = columns.positions.astype(np.int64) if stays else np.arange(len(at))
-                dealt = None if addresses is None or not self._deals_on_card else addresses[at]
-                yield _Part(at, make(columns, codes, place, dealt), sent)
+        return int(max(1, min(most, self._work_bytes // 2 // a_column)))
 
-    def _with_codes(
-        self,
-        blocks: Iterable[NDArray[np.int64]],
-        ranks: NDArray[np.signedinteger[Any]],
-        addresses: NDArray[np.uint64] | None,
-        *,
-        stays: bool,
-    ) -> Iterator[tuple[NDArray[np.int64], Any, NDArray[np.uint8] | None]]:
-        """Columns by the block, with an array on the card that has their codes: all of the table, or theirs, in order.
+    def _stays(self, addresses: NDArray[np.uint64] | None) -> bool:
+        """Whether the codes of columns, or of shadows, are on the card, or can be made there."""
+        return self._table is not None and (addresses is None or self._deals_on_card)
 
-        The codes of a block are read while the card is at work on the one before.
+    def _cut(self, ranks: NDArray[np.int64], addresses: NDArray[np.uint64] | None, n_contexts: int) -> Iterator[_Block]:
+        """Columns by the block, in the order of the file."""
+        places = np.argsort(self.ids[ranks], kind="stable")
+        width = self._columns_at_once(n_contexts, stays=self._stays(addresses))
+        for first in range(0, len(places), width):
+            at = places[first : first + width]
+            yield _Block(ranks[at], at, None if addresses is None else addresses[at])
+
+    def _parts(self, blocks: Iterable[_Block]) -> Iterator[_Part]:
+        """Blocks as the card takes them: columns whose components are kept, and others, apart."""
+
+        def apart() -> Iterator[_Block]:
+            for block in blocks:
+                known = self.kept[block.ranks] >= 0
+                if known.any():
+                    yield block if known.all() else block.part(known)
+                others = block.part(~known)
+                for first in range(0, len(others.ranks), _OTHERS_AT_ONCE):
+                    yield others.part(slice(first, first + _OTHERS_AT_ONCE))
+
+        for block, codes, sent in self._with_codes(apart()):
+            columns = self.columns(block.ranks)
+            place = columns.positions.astype(np.int64) if sent is None else np.arange(len(block.ranks))
+            dealt = block.addresses if self._deals_on_card else None
+            make = self._known_pairs if columns.kept[0] >= 0 else self._other_pairs
+            yield _Part(block.places, make(columns, codes, place, dealt), sent)
+
+    def _with_codes(self, blocks: Iterable[_Block]) -> Iterator[tuple[_Block, Any, NDArray[np.uint8] | None]]:
+        """Blocks, each with an array on the card that has its codes: all of the table, or its own, which were sent.
+
+        The codes of a block that are sent are read while the card is at work on the one before.
         """
-        if stays:
-            yield from ((at, self._table, None) for at in blocks)
-            return
-
-        def read(at: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
-            dealt = None if addresses is None or self._deals_on_card else addresses[at]
-            return at, self._read(self.ids[ranks[at]], dealt)
-
         with ThreadPoolExecutor(1) as reader:
-            coming: list[Future[tuple[NDArray[np.int64], NDArray[np.uint8]]]] = []
-            for at in (*blocks, None):
-                if at is not None:
-                    coming.append(reader.submit(read, at))
-                if len(coming) > (at is not None):
-                    here, codes = coming.pop(0).result()
-                    yield here, self._sent(codes), codes
+            coming: list[tuple[_Block, Future[NDArray[np.uint8]]]] = []
+            for block in blocks:
+                if self._stays(block.addresses):
+                    yield block, self._table, None
+                    continue
+                coming.append((block, reader.submit(self._read, block)))
+                if len(coming) > 1:
+                    yield self._arrived(*coming.pop(0))
+            for late in coming:
+                yield self._arrived(*late)
 
-    def _read(
-        self, positions: NDArray[np.signedinteger[Any]], addresses: NDArray[np.uint64] | None
-    ) -> NDArray[np.uint8]:
+    def _arrived(
+        self, block: _Block, coming: Future[NDArray[np.uint8]]
+    ) -> tuple[_Block, Any, NDArray[np.uint8] | None]:
+        """A block whose codes are on the card, every column padded."""
+        codes = coming.result()
+        padded = self._card.cupy.empty((len(codes), self._pitch), np.uint8)
+        padded[:, : codes.shape[1]] = self._card.cupy.asarray(codes)
+        return block, padded, codes
+
+    def _read(self, block: _Block) -> NDArray[np.uint8]:
         """Codes of columns, or of shadows that the host deals, in memory that a card reads from by itself."""
-        n = len(positions)
+        positions, n = self.ids[block.ranks], len(block.ranks)
+        dealt = None if self._deals_on_card else block.addresses
         pinned = self._card.cupy.cuda.alloc_pinned_memory(n * self.scorer.n_rows)
         codes = np.frombuffer(pinned, np.uint8, n * self.scorer.n_rows).reshape(n, self.scorer.n_rows)
 
         def fill(some: slice) -> None:
-            read = self.scorer.codes(positions[some])
-            codes[some] = read if addresses is None else self.scorer.deal.at(read, addresses[some])
+            self.scorer.read_into(positions[some], codes[some])
+            if dealt is not None:
+                codes[some] = self.scorer.deal.at(codes[some], dealt[some])
 
         blocks = (slice(first, first + self._width) for first in range(0, n, self._width))
         for _ in in_order(fill, blocks, self.n_threads):
             pass
         return codes
-
-    def _sent(self, codes: NDArray[np.uint8]) -> Any:
-        """Codes on the card, every column padded."""
-        padded = self._card.cupy.empty((len(codes), self._pitch), np.uint8)
-        padded[:, : codes.shape[1]] = self._card.cupy.asarray(codes)
-        return padded
 
     def _bring(self, positions: NDArray[np.signedinteger[Any]], codes: NDArray[np.uint8]) -> None:
         """Put the codes of columns, in the order of the file, where they stay."""

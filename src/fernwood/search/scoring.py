@@ -86,6 +86,13 @@ class Scorer:
         """The codes of some columns, for the rows that count."""
         return np.ascontiguousarray(self.store.read(positions)[:, self.rows])
 
+    def read_into(self, positions: NDArray[np.signedinteger[Any]], out: NDArray[np.uint8]) -> None:
+        """As `codes`, into an array."""
+        if isinstance(self.rows, slice):
+            self.store.read(positions, out)
+        else:
+            out[:] = self.store.read(positions)[:, self.rows]
+
     def components(self, position: int, *, category: bool, most_rows: int) -> NDArray[np.float32]:
         """What a column stands for, row by row: its ranks, or all contrasts of categories; shape (components, rows).
 
