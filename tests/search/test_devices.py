@@ -11,8 +11,9 @@ import pytest
 
 import fernwood
 from fernwood.datasets import make_madelon
-from fernwood.errors import BudgetError, DeviceError
-from fernwood.search import devices, on_device
+from fernwood.errors import DeviceError, ParameterError
+from fernwood.run import plan
+from fernwood.search import devices, forecasting, on_device
 from fernwood.search.rolling import select_by_snowball
 from fernwood.search.snowball_settings import SnowballSettings
 from tests.search.stand_in import StandIn, put_in_place
@@ -69,8 +70,8 @@ def test_the_answer_is_that_of_the_processor(
 ) -> None:
     expected = answer(stores[name])
     if not stays:
-        monkeypatch.setattr(on_device, "_FEWEST_WORK_BYTES", 1)
-        monkeypatch.setattr(on_device, "_WORK_SHARE", 0.99)
+        monkeypatch.setattr(plan, "_FEWEST_WORK_BYTES", 1)
+        monkeypatch.setattr(plan, "_WORK_SHARE", 0.99)
         monkeypatch.setattr(on_device, "_SENT_BYTES", 5000)  # some twenty columns at a time
     assert_same(answer(stores[name], device="cuda", device_memory=None if stays else 500_000), expected)
     assert card.limits
@@ -88,7 +89,7 @@ def test_rows_that_are_sampled(card: StandIn, stores: dict[str, Store]) -> None:
 def test_device_memory_is_the_limit(card: StandIn, stores: dict[str, Store]) -> None:
     answer(stores["two classes"], device="cuda", device_memory=2 * 10**9)
     assert card.limits == [2 * 10**9]
-    with pytest.raises(BudgetError, match=r"device_memory is 1.0 MB, too little .* at least 536.9 MB would do"):
+    with pytest.raises(ParameterError, match=r"device_memory is 1.0 MB, too little .*; give at least 536.9 MB"):
         answer(stores["two classes"], device="cuda", device_memory=10**6)
 
 
@@ -145,3 +146,17 @@ def test_a_card_with_little_shared_memory(card: StandIn, stores: dict[str, Store
         DeviceError, match=r"200 rows that are weighed.* 49,152 bytes a block; search with device='cpu'"
     ):
         answer(stores["numbers"], device="cuda")
+
+
+@pytest.mark.parametrize(("device", "least"), [("cuda", 10**9), ("auto", 0), ("auto", 10**9)])
+def test_a_forecast_covers_the_card(
+    device: str, least: int, card: StandIn, stores: dict[str, Store], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(devices, "_FEWEST_CELLS", least)
+    monkeypatch.setattr(forecasting, "card_if_any", lambda: card)
+    told = forecasting.forecast(stores["two classes"], SMALL, 0, device=device)
+    if device == "auto" and least:
+        assert told.card is None
+    else:
+        assert told.card == plan.plan_card(200, 60, int(0.9 * 8 * 10**9))
+        assert told.card.stays

@@ -56,6 +56,10 @@ def plan_command(**options: Any) -> None:
             f"{shown_size(store.n_bytes)} on disk; {settings.method}, {_counted(told.plan.n_threads, 'thread')}"
         )
     _print_memory(told.plan, held, command)
+    if told.card is not None:
+        table, work, most = map(shown_size, (told.card.table, told.card.work, told.card.budget))
+        how_so = "stays there" if told.card.stays else "does not fit, and streams through it"
+        typer.echo(f"on the card, of {most}: the table, {table}, {how_so}; {work} at most to work with")
     usual = "" if told.seconds == told.most_seconds else f", {_shown_time(told.most_seconds)} at most"
     at_most = "at most " if told.seconds == told.most_seconds else ""
     typer.echo(f"time: {at_most}about {_shown_time(told.seconds)}{usual} ({told.rounds}; told by a trial)")
@@ -90,9 +94,12 @@ def _plain(told: Forecast, held: int, budget: int) -> dict[str, Any]:
         "total": held + plan.total,
         "least": held + plan.least,
     }
+    card = told.card
+    on_card = None if card is None else {**card._asdict(), "stays": card.stays}
     return {
         "threads": plan.n_threads,
         "memory": memory,
+        "device_memory": on_card,
         "seconds": round(told.seconds, 2),
         "most_seconds": round(told.most_seconds, 2),
         "bytes_read": round(told.bytes_read),

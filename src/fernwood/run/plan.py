@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from fernwood.budget import shown_size
-from fernwood.errors import BudgetError
+from fernwood.errors import BudgetError, ParameterError
 
-__all__ = ["SearchPlan", "block_width", "plan_draws", "plan_layout", "plan_waves"]
+__all__ = ["CardPlan", "SearchPlan", "block_width", "padded", "plan_card", "plan_draws", "plan_layout", "plan_waves"]
 
 _LEDGER_BYTES, _DECIDING_BYTES, _WAVE_LEDGER_BYTES = 85, 45, 65
 """For every column of the table: kinds, checksums, order, and the evidence twice over; and what deciding takes."""
@@ -32,6 +32,30 @@ _PATCH_BLOCK_BYTES = 2**22
 _COMPONENT_BYTES, _TABLE_BYTES = 4500, 5 * 10**6
 """For every column of a block: how often its codes occur, and its scores; and what codes stand for, in any case."""
 _FEWEST_SHADOWS, _MOST_SHADOWS = 1000, 20_000
+
+
+_WORK_SHARE, _MOST_WORK_BYTES, _FEWEST_WORK_BYTES = 0.25, 2**31, 2**27
+"""Of a card's memory, for what is not the table: gains of the columns that are examined together, and contexts."""
+
+
+class CardPlan(NamedTuple):
+    """What a search takes of a card, in bytes.
+
+    Attributes
+    ----------
+    budget : that it may take
+    table : of the codes of all columns
+    work : for everything else, at most
+    """
+
+    budget: int
+    table: int
+    work: int
+
+    @property
+    def stays(self) -> bool:
+        """Whether all codes stay on the card; otherwise they stream through it."""
+        return self.table + self.work <= self.budget
 
 
 class SearchPlan(NamedTuple):
@@ -180,6 +204,34 @@ def plan_waves(
         if budget is None or kept.total <= budget:
             return kept
     return _within(plan, budget, f"for {n_columns:,} columns of {n_rows:,} rows")
+
+
+def plan_card(n_rows: int, n_columns: int, budget: int) -> CardPlan:
+    """What a search of so many columns takes of a card, of which it may take so much.
+
+    Examples
+    --------
+    >>> plan_card(1000, 10**7, 140 * 10**9).stays, plan_card(1000, 10**7, 8 * 10**9).stays
+    (True, False)
+    """
+    work = int(min(_WORK_SHARE * budget, _MOST_WORK_BYTES))
+    if work < _FEWEST_WORK_BYTES:
+        raise ParameterError(
+            f"device_memory is {shown_size(budget)}, too little to examine columns with; "
+            f"give at least {shown_size(_FEWEST_WORK_BYTES / _WORK_SHARE)}"
+        )
+    return CardPlan(budget, n_columns * padded(n_rows), work)
+
+
+def padded(n_rows: int) -> int:
+    """Bytes of a column of so many rows on a card.
+
+    Examples
+    --------
+    >>> padded(1000), padded(1008)
+    (1008, 1008)
+    """
+    return n_rows + 15 & ~15
 
 
 def plan_layout(

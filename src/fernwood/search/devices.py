@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from fernwood.search.on_device import CardExaminer, Room
     from fernwood.search.scoring import Scorer
 
-__all__ = ["Devices"]
+__all__ = ["Devices", "pays"]
 
 _Made = TypeVar("_Made")
 
@@ -28,6 +28,11 @@ _FEWEST_CELLS = 2 * 10**8
 _FREE_SHARE = 0.9
 """Of what is free on a card, where nothing is said: others may be at work there too."""
 _LOG = logging.getLogger(__name__)
+
+
+def pays(n_cells: int) -> bool:
+    """Whether a card pays for a table of so many rows times columns."""
+    return n_cells >= _FEWEST_CELLS
 
 
 class Devices:
@@ -51,7 +56,7 @@ class Devices:
         self._is_lost = False
         self._examiners: list[CardExaminer] = []
         self._room: Room | None = None
-        if device == "cuda" or (device == "auto" and n_cells >= _FEWEST_CELLS):
+        if device == "cuda" or (device == "auto" and pays(n_cells)):
             self._room = self.surviving(lambda: None if self._is_lost else self._found(device_memory, n_looks))
 
     def _found(self, device_memory: int | None, n_looks: int) -> Room | None:

@@ -79,7 +79,10 @@ class Examiner:
     categories : bool array; which columns hold categories, by rank
     kept : int16 array; where components of a column are kept, by rank
     firsts : int64 array; ranks of the columns whose components are kept
+    room_bytes : of a card that may be taken; None without one
     """
+
+    room_bytes: int | None = None
 
     def __init__(self, scorer: Scorer, ids: NDArray[np.signedinteger[Any]], n_threads: int) -> None:
         self.scorer = scorer

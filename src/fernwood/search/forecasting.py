@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from fernwood.device import card_if_any
+from fernwood.run.plan import plan_card
+from fernwood.search.devices import pays
 from fernwood.search.examining import shadow_counts
 from fernwood.search.methods import prepare
 from fernwood.search.rolling import planned
@@ -20,7 +23,7 @@ from fernwood.store.view import ColumnView
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from fernwood.run.plan import SearchPlan
+    from fernwood.run.plan import CardPlan, SearchPlan
     from fernwood.search.methods import Settings
     from fernwood.search.snowball import Snowball
     from fernwood.store.base import Store
@@ -43,6 +46,7 @@ class Forecast(NamedTuple):
     most_seconds, most_bytes_read : what the longest one takes that the settings allow
     trial_seconds : what finding this out took
     rounds : what a usual and what the longest search does, in words
+    card : of the memory of a card; None without one
     """
 
     plan: SearchPlan
@@ -52,6 +56,7 @@ class Forecast(NamedTuple):
     most_bytes_read: float
     trial_seconds: float
     rounds: str
+    card: CardPlan | None = None
 
     @property
     def reading_rate(self) -> float:
@@ -131,6 +136,8 @@ def _of_snowball(
     Twice, on few columns and on more: what a wave takes however few the columns are does not grow with them.
     """
     started = time.perf_counter()
+    if how.get("device") == "auto":  # by the size of the whole table, not of what is tried
+        how["device"] = "auto" if not pays(store.n_rows * store.n_columns) or card_if_any() is None else "cuda"
     few, more = (_tried(store, settings, seed, n_threads, n_runs, **how) for n_runs in (1, _RUNS))
     examiner, ground, _ = more.loop.whole
     room: dict[str, Any] = {"n_threads": n_threads, "memory": memory, "held": held}
@@ -159,7 +166,9 @@ def _of_snowball(
     )
     (seconds, n_bytes), (most_seconds, most_bytes) = usual.tolist(), most.tolist()
     took = time.perf_counter() - started
-    return Forecast(plan, seconds, n_bytes, most_seconds, most_bytes, took, rounds)
+    on_card = more.loop.examiner.room_bytes
+    card = None if on_card is None else plan_card(more.loop.ground.target.n_rows, n, on_card)
+    return Forecast(plan, seconds, n_bytes, most_seconds, most_bytes, took, rounds, card)
 
 
 class _Tried(NamedTuple):

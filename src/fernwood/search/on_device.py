@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from fernwood.budget import shown_size
 from fernwood.device import saying_device_troubles
-from fernwood.errors import BudgetError, DeviceError
+from fernwood.errors import DeviceError
 from fernwood.kernels.cuda.examining import Pairs, gains_of, lay_out, packed, scores_of, sums_of, tile_height
 from fernwood.learner.many import in_order, one_ahead
 from fernwood.relevance.shadows import inverse_chances, summed
+from fernwood.run.plan import padded, plan_card
 from fernwood.search.components import leading_of
 from fernwood.search.examining import Examiner
 
@@ -36,8 +36,6 @@ if TYPE_CHECKING:
 
 __all__ = ["CardExaminer", "Room"]
 
-_WORK_SHARE, _MOST_WORK_BYTES, _FEWEST_WORK_BYTES = 0.25, 2**31, 2**27
-"""Of the card's memory, for what is not the table: gains of the columns that are examined together, and contexts."""
 _MOST_COLUMNS = 2**20
 """Columns that are examined together where only the card works."""
 _SENT_BYTES = 2**26
@@ -114,20 +112,14 @@ class CardExaminer(Examiner):
         super().__init__(scorer, ids, n_threads)
         self._card, n_bytes = room
         self._counts = counts
-        self._pitch = scorer.n_rows + 15 & ~15
-        self._work_bytes = int(min(_WORK_SHARE * n_bytes, _MOST_WORK_BYTES))
-        if self._work_bytes < _FEWEST_WORK_BYTES:
-            least = int(_FEWEST_WORK_BYTES / _WORK_SHARE)
-            raise BudgetError(
-                f"device_memory is {shown_size(n_bytes)}, too little to examine columns with; "
-                f"at least {shown_size(least)} would do",
-                least,
-            )
+        self.room_bytes = n_bytes
+        self._pitch = padded(scorer.n_rows)
+        plan = plan_card(scorer.n_rows, scorer.store.n_columns, n_bytes)
+        self._work_bytes = plan.work
         self._pool = self._card.cupy.cuda.MemoryPool()
         self._pool.set_limit(size=n_bytes)
-        table_bytes = scorer.store.n_columns * self._pitch
         self._table: Any = None
-        if table_bytes <= n_bytes - self._work_bytes:
+        if plan.stays:
             with self._working():
                 self._table = self._card.cupy.empty((scorer.store.n_columns, self._pitch), np.uint8)
         self._known: _Known | None = None
