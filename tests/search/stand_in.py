@@ -66,6 +66,9 @@ class StandIn:
             ),
         )
 
+    def compile(self) -> None:
+        """There is nothing to compile."""
+
     def _sent(self, size: int) -> bytearray:
         self.n_sent += size
         return bytearray(size)

@@ -21,7 +21,7 @@ from fernwood.sources.place import as_place
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from fernwood.run.plan import SearchPlan
+    from fernwood.run.plan import CardPlan, SearchPlan
     from fernwood.search.forecasting import Forecast
 
 _NOT_OF_A_PLAN = ("out", "report", "force", "quiet", "scheduler")
@@ -57,9 +57,7 @@ def plan_command(**options: Any) -> None:
         )
     _print_memory(told.plan, held, command)
     if told.card is not None:
-        table, work, most = map(shown_size, (told.card.table, told.card.work, told.card.budget))
-        how_so = "stays there" if told.card.stays else "does not fit, and streams through it"
-        typer.echo(f"on the card, of {most}: the table, {table}, {how_so}; {work} at most to work with")
+        _print_card(told.card)
     usual = "" if told.seconds == told.most_seconds else f", {_shown_time(told.most_seconds)} at most"
     at_most = "at most " if told.seconds == told.most_seconds else ""
     typer.echo(f"time: {at_most}about {_shown_time(told.seconds)}{usual} ({told.rounds}; told by a trial)")
@@ -79,6 +77,14 @@ def _print_memory(plan: SearchPlan, held: int, command: SearchCommand) -> None:
     typer.echo("memory")
     for name, size in parts:
         typer.echo(f"  {name:<{width}}  {shown_size(size):>9}")
+
+
+def _print_card(card: CardPlan) -> None:
+    stays = "stays there" if card.stays else "does not fit, and streams through it"
+    typer.echo(
+        f"on the card, of {shown_size(card.budget)}: the table, {shown_size(card.table)}, {stays}; "
+        f"{shown_size(card.work)} at most to work with"
+    )
 
 
 def _plain(told: Forecast, held: int, budget: int) -> dict[str, Any]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from fernwood.budget import resident
 from fernwood.device import card_if_any, open_card, saying_device_troubles
 from fernwood.errors import DeviceError
 from fernwood.search.examining import Examiner
+from fernwood.search.on_device import HOST_BYTES, CardExaminer, Room
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,7 +18,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fernwood.device import Device
-    from fernwood.search.on_device import CardExaminer, Room
     from fernwood.search.scoring import Scorer
 
 __all__ = ["Devices", "pays"]
@@ -49,6 +50,10 @@ class Devices:
         Rows times columns.
     n_looks
         How many examiners share the card.
+
+    Attributes
+    ----------
+    host_bytes : of the process that a card takes beside its own memory
     """
 
     def __init__(self, device: Device, device_memory: int | None, n_cells: int, n_looks: int = 1) -> None:
@@ -56,16 +61,19 @@ class Devices:
         self._is_lost = False
         self._examiners: list[CardExaminer] = []
         self._room: Room | None = None
+        self.host_bytes = 0
+        before = resident()
         if device == "cuda" or (device == "auto" and pays(n_cells)):
             self._room = self.surviving(lambda: None if self._is_lost else self._found(device_memory, n_looks))
+        if self._room is not None:
+            self.host_bytes = max(resident() - before, 0) + HOST_BYTES
 
     def _found(self, device_memory: int | None, n_looks: int) -> Room | None:
-        from fernwood.search.on_device import Room
-
         card = card_if_any() if self._may_be_lost else open_card()
         if card is None:
             return None
         with saying_device_troubles():
+            card.compile()
             free = int(_FREE_SHARE * card.cupy.cuda.runtime.memGetInfo()[0])
         return Room(card, (free if device_memory is None else min(device_memory, free)) // n_looks)
 
@@ -77,8 +85,6 @@ class Devices:
         def make() -> Examiner:
             if self._room is None or self._is_lost:
                 return Examiner(scorer, ids, n_threads)
-            from fernwood.search.on_device import CardExaminer
-
             examiner = CardExaminer(scorer, ids, n_threads, self._room, counts=counts)
             self._examiners.append(examiner)
             return examiner

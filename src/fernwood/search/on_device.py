@@ -34,12 +34,13 @@ if TYPE_CHECKING:
     from fernwood.search.components import Tables
     from fernwood.search.scoring import Columns, Scorer
 
-__all__ = ["CardExaminer", "Room"]
+__all__ = ["HOST_BYTES", "CardExaminer", "Room"]
 
 _MOST_COLUMNS = 2**20
 """Columns that are examined together where only the card works."""
 _SENT_BYTES = 2**26
-"""Codes that are sent together where they do not stay; three times that is on the way at most."""
+HOST_BYTES = 3 * _SENT_BYTES
+"""Codes that are sent together where they do not stay, and what is on the way at most: read, waiting, and arriving."""
 _OTHERS_AT_ONCE, _OTHERS_A_THREAD = 4224, 264
 """Columns whose components are not kept: so many together, so many in a thread that works those out."""
 

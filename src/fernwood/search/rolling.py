@@ -175,6 +175,9 @@ def prepare(
     found = counted(store, given)
     least = smallest_chance(found.ground, found.groups)
     check_rows_suffice(least, found.ground, len(ids), settings.fdr, settings.level)
+    devices = Devices(device, device_memory, store.n_rows * len(ids), n_looks=1 if sample is None else 2)
+    if memory is not None:
+        memory = max(memory - devices.host_bytes, 1)
     plan = planned(
         store.n_columns,
         settings,
@@ -186,7 +189,6 @@ def prepare(
         held=held,
     )
     ensure_compiled(*settings.kernels)
-    devices = Devices(device, device_memory, store.n_rows * len(ids), n_looks=1 if sample is None else 2)
 
     def looking(at: Sight, *, whole: bool) -> _Looking:
         examiner = devices.examiner(at.scorer, ids, plan.n_threads, counts=are_counted(at.ground.target))
