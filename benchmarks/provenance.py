@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import shutil
 import subprocess
 from datetime import UTC, datetime
 from importlib import metadata
@@ -18,9 +19,18 @@ def provenance(packages: tuple[str, ...]) -> dict[str, Any]:
     return {
         "commit": _commit(),
         "date": datetime.now(UTC).date().isoformat(),
-        "machine": {"processor": platform.machine(), "cores": os.cpu_count(), "system": platform.system()},
+        "machine": {"processor": platform.machine(), "cores": os.cpu_count(), "system": platform.system(), **_card()},
         "versions": {"python": platform.python_version(), **{name: _version(name) for name in packages}},
     }
+
+
+def _card() -> dict[str, str]:
+    """The GPU and its driver, where there is one."""
+    if shutil.which("nvidia-smi") is None:
+        return {}
+    query = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
+    told = subprocess.run(query, capture_output=True, text=True, check=False)
+    return {"card": told.stdout.splitlines()[0]} if told.returncode == 0 and told.stdout else {}
 
 
 def _version(package: str) -> str:

@@ -127,8 +127,7 @@ def main() -> None:
             file.write(json.dumps(line) + "\n")
         print(f"{name}")
         for key, value in figures.items():
-            shown = f"{value:,.3f}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else value
-            print(f"    {key:<34}{shown}")
+            print(f"    {key:<34}{value:,.3f}" if isinstance(value, float) else f"    {key:<34}{value:,}")
         for bar, met in bars.items():
             print(f"    {'met   ' if met else 'MISSED'}  {bar}")
             failed |= not met

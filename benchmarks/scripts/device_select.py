@@ -1,7 +1,7 @@
 """A whole selection, device by device: device_select.py STORE SEED DEVICE[,DEVICE] [DEVICE_MEMORY]; prints JSON.
 
 From opening the store to the result, by device, with all threads; kernels are compiled, and the store is in the page
-cache, since a first look at it is not counted. Also what is confirmed, and whether every p is the same on all devices.
+cache, since a first look at it is not counted. Also what is confirmed, and how many columns have another p on another device.
 """
 
 import json
@@ -30,8 +30,5 @@ for device in devices.split(","):
     result, _ = select_by_snowball(fernwood.open(path), SnowballSettings(), int(seed), **how)
     told[f"seconds_{device}"] = time.perf_counter() - started
     answers.append(result)
-told["same"] = all(
-    np.array_equal(np.asarray(one.p), np.asarray(answers[0].p)) and np.array_equal(one.confirmed, answers[0].confirmed)
-    for one in answers
-)
+told["columns_that_differ"] = max(int(np.count_nonzero(one.p != answers[0].p)) for one in answers)
 print(json.dumps({**told, "confirmed": answers[0].confirmed.tolist()}))

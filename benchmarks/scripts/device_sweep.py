@@ -113,12 +113,10 @@ for _ in range(4):
     started = time.perf_counter()
     examiner.sweep(np.ones(few.n_columns, bool), contexts, chances, lambda *_: None, {})
     on_host.append(time.perf_counter() - started)
-properties = cp.cuda.runtime.getDeviceProperties(0)
 n_examined = n_columns + len(models)
 print(
     json.dumps(
         {
-            "card": properties["name"].decode(),
             "columns": n_columns,
             "shadows": len(models),
             "seconds": of_columns + of_shadows,
