@@ -1,7 +1,7 @@
 """A whole selection, device by device: device_select.py STORE SEED DEVICE[,DEVICE] [DEVICE_MEMORY]; prints JSON.
 
 From opening the store to the result, by device, with all threads; kernels are compiled, and the store is in the page
-cache, since a first look at it is not counted. Also what is confirmed, and how many columns have another p on another device.
+cache, since a first look at it is not counted. Also what is confirmed, and how many columns have another p elsewhere.
 """
 
 import json
