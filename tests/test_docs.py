@@ -166,7 +166,8 @@ def test_the_readme_shows_the_two_commands() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "least"), [("README.md", 8), ("docs/memory.md", 9), ("docs/faq.md", 5), ("docs/cluster.md", 19)]
+    ("name", "least"),
+    [("README.md", 8), ("docs/memory.md", 9), ("docs/faq.md", 5), ("docs/cluster.md", 19), ("docs/gpu.md", 11)],
 )
 def test_single_figures_are_those_measured(name: str, least: int) -> None:
     """Every row of such a table names a case and a figure, and rounds a value that a results file holds."""
