@@ -21,6 +21,7 @@ from fernwood.relations import Minimal, Relations
 from fernwood.relevance.decision import Decision, Verdicts
 from fernwood.result import P_FROM, Facts, Result
 from fernwood.sealed import is_intact, seal
+from fernwood.shortage import pass_on_shortage
 from fernwood.sources.names import ListedNames
 
 if TYPE_CHECKING:
@@ -160,6 +161,7 @@ def _loaded(directory: Path) -> Result:
         insight = None if insight_path is None else json.loads(read_file(insight_path))
         return _restored(table, facts, entries, insight)
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError, pa.ArrowException) as error:
+        pass_on_shortage(error)
         raise StoreError(damaged) from error
 
 
