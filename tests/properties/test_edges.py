@@ -369,8 +369,9 @@ def test_kernels_get_weights_that_stay_above_zero() -> None:
 
 def test_values_that_do_not_count_are_not_looked_at() -> None:
     """A row without weight may hold anything: the others are measured by themselves."""
-    plain = value_target([1.0, 2.0, 4.0])
-    beside = value_target([1.0, 2.0, 4.0, 1e308, -1e308], [1, 1, 1, 0, 0])
+    small = [1.1e-9, 2.3e-9, 4.7e-9]  # of which nothing were left beside values that large
+    plain = value_target(small)
+    beside = value_target([*small, 1e308, -1e308], [1, 1, 1, 0, 0])
     assert beside.kernel.values == pytest.approx([*plain.kernel.values.tolist(), 0.0, 0.0], abs=1e-14)
     assert (beside.centre, beside.unit) == (pytest.approx(plain.centre), plain.unit)
     tiny = value_target([SMALL, 0.0])
