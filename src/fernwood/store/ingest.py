@@ -421,7 +421,7 @@ def _on_disk(out: str | os.PathLike[str]) -> Path:
 def _check_output(path: Path, force: bool) -> None:
     if exists(path) and not force:
         raise StoreError(f"{shown(path)} exists; choose another name or replace it with --force (force=True)")
-    if exists(path) and not is_store(path):
+    if exists(path) and not is_store(path) and exists(path) and not is_store(path):  # not just being replaced by others
         raise StoreError(f"{shown(path)} exists and is not a store, so it is not replaced; choose another name")
 
 
