@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import fernwood
-from fernwood.errors import FernwoodError, StoreError
+from fernwood.errors import FernwoodError, SourceError, StoreError
 from fernwood.files import Descriptor
 from fernwood.reduced.formulas import Formulas
 from fernwood.run.directory import RunDirectory
@@ -230,6 +230,20 @@ def test_a_link_in_a_run_leads_nobody_to_write_elsewhere(strange: Path, tmp_path
     for command in (["resume", run], ["report", run], ["status", run]):
         assert unprintable(told(command)) == ""
     assert precious.read_text() == "as it was"
+
+
+@pytest.mark.parametrize("name", ["loop", "loop/s.fern", "a\x00b", "x" * 300, "file/s.fern"])
+def test_paths_that_lead_nowhere(name: str, tmp_path: Path) -> None:
+    (tmp_path / "loop").symlink_to(tmp_path / "back")
+    (tmp_path / "back").symlink_to(tmp_path / "loop")
+    (tmp_path / "file").write_text("1")
+    with pytest.raises(StoreError, match="there is no store"):
+        fernwood.open(tmp_path / name)
+    with pytest.raises(SourceError, match="there is no file"):
+        fernwood.ingest(tmp_path / name)
+    with pytest.raises(StoreError, match="no name that a store can have|there is no directory|cannot be made in"):
+        fernwood.ingest(np.eye(4), tmp_path / name)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["back", "file", "loop"]
 
 
 @pytest.mark.parametrize(

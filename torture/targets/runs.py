@@ -18,6 +18,7 @@ from fernwood.errors import FernwoodError
 from fernwood.run.directory import RunDirectory
 from fernwood.saved import DECISIONS_NAME, INSIGHT_NAME, SUMMARY_NAME
 from fernwood.sealed import digest, seal
+from fernwood.sources.place import Url
 from torture.commands import run_command
 from torture.edits import edited_array, edited_bytes, edited_json, edited_table
 from torture.target import Choices, Target, making
@@ -78,7 +79,10 @@ def _resume(data: bytes, folder: Path) -> None:
         write_files(run, _begun(Choices(data)))
     with suppress(FernwoodError):
         run_command(["status", str(run)])
-    RunDirectory.open(run)
+    directory = RunDirectory.open(run)
+    with suppress(FernwoodError):
+        if isinstance(directory.store_path, Url):
+            return  # it would go there, as docs/trust.md says
     run_command(["resume", str(run), "--jobs", "1", "--quiet"])
 
 

@@ -224,8 +224,9 @@ def restored(path: Path) -> bool:
 
     A machine that stopped while a directory was being replaced leaves it so; nobody must be at work on it now.
     """
-    with suppress(FileNotFoundError):
-        _settle_leftovers(path)
+    if is_directory(path.parent):
+        with suppress(FileNotFoundError):  # it may be gone the next moment
+            _settle_leftovers(path)
     return exists(path)
 
 
