@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Mapping
-from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -194,7 +193,7 @@ def _class_weights(
         raise ParameterError(f"class_weight names {shown(min(map(str, unknown)))}, which no row has; leave it out")
     of_classes: list[Any] = [given.get(c, 1.0) for c in classes.tolist()]
     for weight in of_classes:
-        if not isinstance(weight, Real) or not 0 <= weight <= sys.float_info.max:
+        if not isinstance(weight, (int, float, np.integer, np.floating)) or not 0 <= weight <= sys.float_info.max:
             raise ParameterError(f"class_weight has a weight of {shown(weight)}; weights must be numbers from zero on")
     if not any(of_classes):
         raise ParameterError("all weights of class_weight are zero; give at least one class a positive weight")
