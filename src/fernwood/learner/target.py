@@ -197,7 +197,7 @@ def _class_weights(
             raise ParameterError(f"class_weight has a weight of {shown(weight)}; weights must be numbers from zero on")
     if not any(of_classes):
         raise ParameterError("all weights of class_weight are zero; give at least one class a positive weight")
-    return np.array(of_classes, np.float64)
+    return _in_range(np.array(of_classes, np.float64))  # so that no weight times one of these becomes zero
 
 
 def _check_kind(class_weights: Any) -> None:
@@ -215,7 +215,6 @@ def _on_grid(weights: NDArray[np.float64]) -> NDArray[np.float64]:
     """
     if (weights == 1).all():
         return weights
-    weights = _in_range(weights)
     scale = 2.0 ** -math.ceil(math.log2(weights.mean()))
     step = 2.0 ** (math.ceil(math.log2(len(weights) + 1)) - 52)
     return np.asarray(np.maximum(np.rint(weights * scale / step), weights > 0) * step)
