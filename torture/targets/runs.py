@@ -37,7 +37,7 @@ _RESULT = (SUMMARY_NAME, DECISIONS_NAME, INSIGHT_NAME)
 
 
 @cache
-def _base(method: str) -> dict[str, bytes]:
+def base_run(method: str) -> dict[str, bytes]:
     """The files of a small run of a method, from its beginning to its end."""
     with tempfile.TemporaryDirectory() as folder:
         table = Path(folder) / "t.parquet"
@@ -88,7 +88,7 @@ def _resume(data: bytes, folder: Path) -> None:
 
 def _begun(choices: Choices) -> dict[str, bytes]:
     """The files of a run without its result, after some edits."""
-    files = dict(_base(choices.one_of(list(_METHODS))))
+    files = dict(base_run(choices.one_of(list(_METHODS))))
     for name in _RESULT:
         files.pop(name, None)
     checkpoints = [name for name in files if name.endswith(".npz")]
@@ -128,7 +128,7 @@ def _report(data: bytes, folder: Path) -> None:
 
 def _ended(choices: Choices) -> dict[str, bytes]:
     """The files of a run with its result, after some edits."""
-    files = dict(_base(choices.one_of(list(_METHODS))))
+    files = dict(base_run(choices.one_of(list(_METHODS))))
     summary = json.loads(files[SUMMARY_NAME])
     insight = json.loads(files[INSIGHT_NAME])
     table = pq.read_table(io.BytesIO(files[DECISIONS_NAME]))
