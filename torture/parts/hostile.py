@@ -176,14 +176,7 @@ def _paths(folder: Path, tally: _Tally) -> None:
         outside.mkdir()
         precious = outside / "precious.txt"
         for run in runs:
-            for name in (
-                "events.jsonl",
-                "checkpoint.npz",
-                "result.json",
-                "report.html",
-                "decisions.parquet",
-                "run.json",
-            ):
+            for name in _LINKED:
                 copy = folder / "copy.run"
                 shutil.rmtree(copy, ignore_errors=True)
                 shutil.copytree(run, copy)
