@@ -245,6 +245,8 @@ class _Job:
                 raise self._too_small(error.least + least_coding) from error
             if reader.n_rows < 2:
                 raise SourceError(f"{self._table.title} has {reader.n_rows} rows; a table needs at least two")
+            # Before roles are read: a small file may have more rows than the budget has room for in one column.
+            next(self._bands(reader, len(plan.positions), len(wanted), kept=0))
             yield reader, plan.settle(reader, workspace), self._bins or bin_count(reader.n_rows)
 
     def _fill(
