@@ -136,6 +136,31 @@ def test_manifests_that_lie(lie: str, tmp_path: Path) -> None:
     assert str(refused.value).isprintable()
 
 
+@pytest.mark.parametrize(
+    "table",
+    [
+        pa.table({"target": np.zeros(10**6, np.int32)}),
+        pa.table({"target": [["x" * 1000]] * 24}),
+        pa.table({name: np.zeros(24, np.int32) for name in "abcd"}),
+    ],
+    ids=["rows", "lists", "columns"],
+)
+def test_roles_that_grow_are_not_read(table: pa.Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = dict(base_store())
+    manifest = json.loads(files["manifest.json"])
+    assert manifest["n_rows"] == 24
+    written = io.BytesIO()
+    pq.write_table(table, written)
+    files["rows.parquet"] = written.getvalue()
+    del manifest["checksum"]
+    manifest["rows"] |= {"size": len(files["rows.parquet"]), "checksum": digest(files["rows.parquet"])}
+    files["manifest.json"] = seal(manifest)
+    write_files(tmp_path / "s.fern", files)
+    monkeypatch.setattr(pq.ParquetFile, "read", lambda *_, **__: pytest.fail("it was read"))
+    with pytest.raises(StoreError, match="the rows of 's.fern' do not fit its manifest"):
+        fernwood.open(tmp_path / "s.fern").roles  # noqa: B018
+
+
 def _lying_result(folder: Path, part: str, key: str, value: object) -> Path:
     """A result of which one value is not what it was, sealed as if it were."""
     files = dict(base_run("snowball"))

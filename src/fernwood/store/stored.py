@@ -77,8 +77,10 @@ class FileStore(Store):
         record = self.manifest.rows
         if record is None:
             return Roles()
-        table = self._guarded(lambda: self._open_parquet(record).read(use_threads=False))
+        parquet = self._guarded(lambda: self._open_parquet(record))
         try:
+            Roles.check_file(parquet.metadata.num_rows, parquet.schema_arrow, self.n_rows)
+            table = self._guarded(lambda: parquet.read(use_threads=False))
             roles = Roles.restore(table, self.manifest.roles)
             roles.check(self.n_rows)
         except (KeyError, TypeError, ValueError, AttributeError, pa.ArrowException) as error:
