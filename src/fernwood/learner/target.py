@@ -193,8 +193,10 @@ def _class_weights(
         raise ParameterError(f"class_weight names {shown(min(map(str, unknown)))}, which no row has; leave it out")
     of_classes: list[Any] = [given.get(c, 1.0) for c in classes.tolist()]
     for weight in of_classes:
-        if not isinstance(weight, (int, float, np.integer, np.floating)) or not 0 <= weight <= sys.float_info.max:
-            raise ParameterError(f"class_weight has a weight of {shown(weight)}; weights must be numbers from zero on")
+        number = weight.item() if isinstance(weight, np.generic) else weight
+        if not isinstance(number, (int, float)) or not 0 <= number <= sys.float_info.max:
+            said = printable(str(weight)[:60])
+            raise ParameterError(f"class_weight has a weight of {said}; weights must be numbers from zero on")
     if not any(of_classes):
         raise ParameterError("all weights of class_weight are zero; give at least one class a positive weight")
     return _in_range(np.array(of_classes, np.float64))  # so that no weight times one of these becomes zero
