@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from pathlib import Path
 from typing import Any
@@ -115,6 +116,36 @@ def test_a_failure_leaves_what_was_there(run_and_table: tuple[Path, Path], monke
         fernwood.annotate(run, path)
     assert contents(path) == before
     assert sorted(p.name for p in path.parent.iterdir()) == ["r", path.name]
+
+
+def test_all_is_on_the_disk_before_it_has_its_name(
+    run_and_table: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, path = run_and_table
+    synced: set[int] = set()
+    before_its_name: set[int] = set()
+    sync, rename, replace = os.fsync, os.rename, os.replace
+
+    def noted_sync(descriptor: int) -> None:
+        sync(descriptor)
+        synced.add(os.fstat(descriptor).st_ino)
+
+    def noted(move: Any) -> Any:
+        def moved(old: Any, new: Any) -> None:
+            if Path(new) == path:
+                before_its_name.update(synced)
+            move(old, new)
+
+        return moved
+
+    monkeypatch.setattr(os, "fsync", noted_sync)
+    monkeypatch.setattr(os, "rename", noted(rename))
+    monkeypatch.setattr(os, "replace", noted(replace))
+    fernwood.annotate(run, path)
+    all_of_it = [path, *path.rglob("*")]
+    assert [entry for entry in all_of_it if entry.stat().st_ino not in before_its_name] == []
+    assert path.parent.stat().st_ino in synced  # and then the name itself
+    assert_annotated(read(path).var)
 
 
 def contents(path: Path) -> dict[str, bytes]:

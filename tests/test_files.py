@@ -5,6 +5,7 @@ import fcntl
 import os
 import stat
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -229,6 +230,43 @@ def test_a_writer_that_is_about_to_put_a_directory_back_is_left_to_it(tmp_path: 
         with appearing_directory(tmp_path / "d", replace=True):
             assert (tmp_path / ".d.partial-old-1234").exists()
     assert sorted(p.name for p in tmp_path.iterdir()) == [".d.partial-old-1234", "d"]
+
+
+def _meanwhile(monkeypatch: pytest.MonkeyPatch, name: str, happens: Callable[[], object]) -> None:
+    """Let something happen just before the first directory that gets a name, or gives up its own, does so."""
+    real, left = os.rename, [happens]
+
+    def renamed(old: Path, new: Path) -> None:
+        if name in (old.name, new.name) and left:
+            left.pop()()
+        real(old, new)
+
+    monkeypatch.setattr(os, "rename", renamed)
+
+
+def test_a_directory_that_another_writer_retires_meanwhile_is_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "d").mkdir()
+    _meanwhile(monkeypatch, "d", (tmp_path / "d").rmdir)
+    with appearing_directory(tmp_path / "d", replace=True) as staging:
+        (staging / "new").write_text("2")
+    assert [p.name for p in tmp_path.rglob("*")] == ["d", "new"]
+
+
+@pytest.mark.parametrize("replacing", [True, False])
+def test_a_directory_that_another_writer_places_meanwhile_is_replaced_only_with_force(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, replacing: bool
+) -> None:
+    def other() -> None:
+        (tmp_path / "d").mkdir()
+        (tmp_path / "d" / "other").write_text("1")
+
+    _meanwhile(monkeypatch, "d", other)
+    refused = nullcontext() if replacing else pytest.raises(StoreError, match="exists; choose another name")
+    with refused, appearing_directory(tmp_path / "d", replace=replacing) as staging:
+        (staging / "new").write_text("2")
+    assert [p.name for p in tmp_path.rglob("*")] == ["d", "new" if replacing else "other"]
 
 
 def test_a_store_that_was_being_replaced_is_found_when_it_is_opened(tmp_path: Path) -> None:

@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import fernwood
-from fernwood.errors import BudgetError, LearnerError, ShortageError, StoreError
+from fernwood.errors import BudgetError, LearnerError, ShortageError, SourceError, StoreError
 from fernwood.shortage import is_shortage, saying_shortage
 
 RNG = np.random.default_rng(4)
@@ -99,3 +101,61 @@ def test_a_learner_that_runs_out_of_memory_has_not_failed(monkeypatch: pytest.Mo
         patch.setattr(DummyClassifier, "fit", lambda *_: 1 / 0)
         with pytest.raises(LearnerError, match="ZeroDivisionError"):
             selector.fit(x, x[:, 0] > 0)
+
+
+def _a_store(folder: Path) -> None:
+    fernwood.ingest(RNG.random((9, 3)), folder / "s.fern", target=np.arange(9) % 2)
+
+
+def _a_frame(folder: Path) -> None:
+    pq.write_table(pa.table({"a": [0.5, 1.5]}), folder / "a.parquet")
+
+
+def _hdf5(folder: Path) -> None:
+    with pytest.importorskip("h5py").File(folder / "t.h5", "w") as file:
+        file["x"] = RNG.random((9, 3))
+
+
+def _zarr(folder: Path) -> None:
+    pytest.importorskip("zarr").save(str(folder / "t.zarr"), RNG.random((9, 3)))
+
+
+def _annotated(folder: Path) -> None:
+    pytest.importorskip("anndata").AnnData(RNG.random((9, 3))).write_h5ad(folder / "t.h5ad")
+
+
+_SHORT = pa.ArrowMemoryError("malloc of size 128 failed")
+_NO_MEMORY = OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))
+
+
+@pytest.mark.parametrize(
+    ("made", "patched", "error", "read"),
+    [
+        (_a_store, "fernwood.store.stored.pq.ParquetFile", _SHORT, lambda f: list(fernwood.open(f / "s.fern").names)),
+        (_a_store, "fernwood.store.stored.pq.ParquetFile", _SHORT, lambda f: fernwood.open(f / "s.fern").roles),
+        (_a_store, "fernwood.store.stored.Roles.restore", _SHORT, lambda f: fernwood.open(f / "s.fern").roles),
+        (_a_store, "fernwood.store.disk.DiskStore._fill", _NO_MEMORY, lambda f: fernwood.open(f / "s.fern").read([0])),
+        (_a_frame, "fernwood.sources.arrow._converted", _SHORT, lambda f: fernwood.ingest(f / "a.parquet")),
+        (_hdf5, "h5py.File", _NO_MEMORY, lambda f: fernwood.ingest(f / "t.h5")),
+        (_hdf5, "h5py.Dataset.__getitem__", _NO_MEMORY, lambda f: fernwood.ingest(f / "t.h5")),
+        (_zarr, "zarr.open", MemoryError(), lambda f: fernwood.ingest(f / "t.zarr")),
+        (_annotated, "anndata.io.read_elem", MemoryError(), lambda f: fernwood.ingest(f / "t.h5ad")),
+    ],
+)
+def test_no_file_is_called_damaged_for_want_of_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, made: Any, patched: str, error: Exception, read: Any
+) -> None:
+    made(tmp_path)
+
+    def fails(*_: Any, **__: Any) -> Any:
+        raise error
+
+    monkeypatch.setattr(patched, fails)
+    with pytest.raises(ShortageError, match="^the system gives no more memory"):
+        read(tmp_path)
+
+
+def test_words_of_a_table_are_no_shortage() -> None:
+    frame = pd.DataFrame({"x": np.array([1.0, "out of memory"], object)})
+    with pytest.raises(SourceError, match="mixes types .*out of memory"):
+        fernwood.ingest(frame)

@@ -3,6 +3,7 @@
     python -m torture --list              what there is
     python -m torture faults              one; figures go to torture/results/ and docs/trust.md
     python -m torture soak --minutes 2    shorter than its full size: shown, not kept
+    python -m torture fuzz --only npy     a piece of one; what is kept of its other pieces stays
     python -m torture all                 all, one after another; the table of bars at the end
 
 The command ends with 1 when a bar is missed.
@@ -16,7 +17,7 @@ import time
 
 from torture import writing
 from torture.catalogue import NAMES, part
-from torture.part import Asked
+from torture.part import NOT_RUN, Asked
 
 
 def main() -> int:
@@ -27,6 +28,7 @@ def main() -> int:
     parser.add_argument("names", nargs="*", metavar="NAME", help="parts, or 'all'")
     parser.add_argument("--list", action="store_true", help="list the parts")
     parser.add_argument("--minutes", type=float, help="how long a part goes on (default: its full size)")
+    parser.add_argument("--only", action="append", metavar="PIECE", help="a piece of the part; may be given again")
     parser.add_argument("--seed", type=int, default=1, help="where random choices begin (default: 1)")
     parser.add_argument("--page", action="store_true", help="the table of the documentation again from kept results")
     arguments = parser.parse_args()
@@ -42,8 +44,12 @@ def main() -> int:
         parser.error(f"--minutes is {arguments.minutes:g}, but time goes forward: give more than 0")
     if not names and not arguments.page:
         parser.error("name a part, or 'all'; --list shows them")
+    for piece in arguments.only or ():
+        for name in names:
+            if piece not in part(name).pieces:
+                parser.error(f"no such piece of {name}: {piece}; its pieces: {', '.join(part(name).pieces) or 'none'}")
     try:
-        met = [_run(name, arguments.minutes, arguments.seed) for name in names]
+        met = [_run(name, arguments.minutes, arguments.seed, arguments.only) for name in names]
     except KeyboardInterrupt:
         print("\nstopped; parts that had ended are kept", file=sys.stderr)
         return 130
@@ -54,19 +60,21 @@ def main() -> int:
     return 0 if all(met) else 1
 
 
-def _run(name: str, minutes: float | None, seed: int) -> bool:
-    """Run one part and show its bars; those of a run of full size are kept."""
+def _run(name: str, minutes: float | None, seed: int, only: list[str] | None) -> bool:
+    """Run one part, or pieces of it, and show its bars; those of a run of full size are kept."""
     found = part(name)
     most = found.minutes if minutes is None else minutes
     print(f"{name}: {found.title}", flush=True)
     started = time.perf_counter()
-    bars = found.run(Asked(most, seed, lambda text: print(f"  {text}", file=sys.stderr, flush=True)))
+    asked = Asked(most, seed, lambda text: print(f"  {text}", file=sys.stderr, flush=True), only or found.pieces)
+    bars = found.run(asked)
     seconds = time.perf_counter() - started
     if most >= found.minutes:
-        writing.write(found, bars, minutes=most, seed=seed, seconds=seconds, results=writing.RESULTS)
-    for bar in bars:
+        writing.write(found, bars, asked, seconds=seconds, results=writing.RESULTS)
+    run = [bar for bar in bars if bar.measured != NOT_RUN]
+    for bar in run:
         print(f"  {'met   ' if bar.met else 'MISSED'}  {bar.about}: {bar.measured} (asked: {bar.asked})", flush=True)
-    return all(bar.met for bar in bars)
+    return all(bar.met for bar in run)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import typer.main
 
 from fernwood.cli import load_commands
 from fernwood.errors import ParameterError
@@ -16,7 +20,7 @@ def run_command(arguments: Sequence[str]) -> int:
     What the library for the command line says of an option is a refusal as any other.
     """
     try:
-        return int(load_commands()(list(arguments), standalone_mode=False) or 0)
+        return int(_commands()(list(arguments), standalone_mode=False) or 0)
     except SystemExit as end:
         return int(end.code or 0)
     except Exception as error:
@@ -25,3 +29,9 @@ def run_command(arguments: Sequence[str]) -> int:
         if hasattr(error, "exit_code"):
             return int(error.exit_code)
         raise
+
+
+@cache
+def _commands() -> Any:
+    """The commands, made once: the library would make them anew for each, which takes longer than most of them do."""
+    return typer.main.get_command(load_commands())

@@ -38,7 +38,7 @@ _LONGEST_INPUT = 8192
 _DEADLY_SECONDS = 30
 """After which an input that is still being used is taken for one that never ends."""
 _STARTING_SECONDS = 240
-"""What a process may take beside fuzzing itself: to compile kernels with bounds checked, and to use inputs kept."""
+"""What a process may take beside fuzzing itself: to load compiled kernels, and to use inputs kept."""
 _ADDRESS_SPACE = 3 * 2**30
 """Bytes of address space that the process may take beyond what it has when it begins."""
 _TRIES = 300
@@ -75,6 +75,7 @@ def fuzz(name: str, seconds: float, seed: int, tell: Callable[[str], None]) -> F
         (work / part).mkdir(parents=True, exist_ok=True)
     for old in (*(work / "findings").iterdir(), *(work / "deaths").iterdir()):
         old.unlink()
+    subprocess.run([sys.executable, "-m", "fernwood.kernels"], cwd=ROOT, env=_environment(), check=True)
     executions, lines, started, deaths = 0, 0, time.monotonic(), 0
     while (left := seconds - (time.monotonic() - started)) > 1 or not executions:
         said = _child(name, max(left, 1.0), seed + deaths, work)
@@ -96,22 +97,30 @@ def _figure(pattern: str, text: str) -> int:
     return int(found[-1]) if found else 0
 
 
-def _child(name: str, seconds: float, seed: int, work: Path) -> str:
-    environment = {
+def _environment() -> dict[str, str]:
+    return {
         **os.environ,
         "NUMBA_BOUNDSCHECK": "1",
         "NUMBA_CACHE_DIR": str(SCRATCH / "checked-kernels"),
         "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "src"), os.environ.get("PYTHONPATH", "")]),
     }
+
+
+def _child(name: str, seconds: float, seed: int, work: Path) -> str:
+    current = work / "current.bin"
+    current.unlink(missing_ok=True)
     command = [sys.executable, "-m", "torture.fuzzing", name, "--seconds", f"{seconds:.0f}", "--seed", str(seed)]
     with (work / "said.txt").open("w+b") as said:
-        child = subprocess.Popen([*command, "--work", str(work)], cwd=ROOT, env=environment, stdout=said, stderr=said)
+        child = subprocess.Popen(
+            [*command, "--work", str(work)], cwd=ROOT, env=_environment(), stdout=said, stderr=said
+        )
         try:
             child.wait(timeout=seconds + _STARTING_SECONDS)
         except subprocess.TimeoutExpired:  # an input that never ends, or a machine with no time for it
             child.kill()
             child.wait()
-            (work / "current.bin").replace(work / "deaths" / f"endless-{seed}")
+            if current.is_file():  # else it never came to an input, which is a finding of its own
+                current.replace(work / "deaths" / f"endless-{seed}")
         said.seek(0)
         return said.read().decode("utf-8", "replace")
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
+
+
+NOT_RUN = "not run"
 
 
 class Asked(NamedTuple):
@@ -16,15 +19,17 @@ class Asked(NamedTuple):
     minutes : how long to go on, where a part can go on for ever
     seed : where its random choices begin; a failure names the seed that shows it again
     tell : called with a line for whoever waits
+    only : the pieces to run, of a part that has pieces
     """
 
     minutes: float
     seed: int
     tell: Callable[[str], None]
+    only: Collection[str] = ()
 
 
 class Bar(NamedTuple):
-    """One line of the table: what was asked for, what was measured, and whether that is enough."""
+    """One line of the table: what was asked for, what was measured (or that it was not run), whether that is enough."""
 
     about: str
     asked: str
@@ -41,9 +46,11 @@ class Part(NamedTuple):
     title : what it does, in a few words
     minutes : how long its full size goes on
     run : does it; a part that finds something wrong says so in a bar that is not met, with what shows it again
+    pieces : what can be run alone, each with a bar of its own
     """
 
     name: str
     title: str
     minutes: float
     run: Callable[[Asked], Sequence[Bar]]
+    pieces: tuple[str, ...] = ()

@@ -6,6 +6,7 @@ Nothing is decided by it. It is made while the table is at hand, so that a repor
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
+from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal
 
 from fernwood.plausible import made
@@ -31,9 +32,11 @@ class History:
     examined: list[int] = field(default_factory=list)
 
     def checked(self) -> Self:
-        """The same, if its lists fit each other; else a ValueError."""
+        """The same, if its lists fit each other and are numbers of columns; else a ValueError."""
         if not len(self.done) == len(self.found) == len(self.examined):
             raise ValueError("a history of different lengths")
+        if not all(_can_be(n) for n in (*self.done, *self.found, *self.examined)):
+            raise ValueError("a history of numbers that cannot be")
         return self
 
 
@@ -54,6 +57,12 @@ class Comparison:
     n: int = 0
     threshold: float | None = None
     best: bool = False
+
+    def checked(self) -> Self:
+        """The same, if there are such scores; else a ValueError."""
+        if not all(map(isfinite, (*self.scores, self.threshold or 0.0))) or not _can_be(self.n):
+            raise ValueError("scores that cannot be")
+        return self
 
 
 @dataclass(frozen=True)
@@ -87,6 +96,11 @@ class Profile:
         bins = len(self.edges) - 1 if self.kind == "number" else len(self.categories)
         if not self.rows or any(len(line) != len(self.rows) for line in (range(bins), *self.lines.values())):
             raise ValueError("a profile of different lengths")
+        drawn = (number for line in self.lines.values() for number in line if number is not None)
+        if not all(map(isfinite, (*self.edges, self.strength, *drawn))) or not all(
+            map(_can_be, (*self.rows, self.missing))
+        ):
+            raise ValueError("a profile of numbers that cannot be")
         return self
 
 
@@ -124,6 +138,11 @@ class Insight:
         """
         return cls(
             made(History, entries["history"]).checked(),
-            made(Comparison, entries["comparison"]),
+            made(Comparison, entries["comparison"]).checked(),
             {place[name]: made(Profile, profile).checked() for name, profile in entries["profiles"].items()},
         )
+
+
+def _can_be(number: int) -> bool:
+    """Whether there can be so many of something: rows, columns or draws."""
+    return 0 <= number < 2**53

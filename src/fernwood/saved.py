@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sys
 import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,7 @@ from fernwood.relations import Minimal, Relations
 from fernwood.relevance.decision import Decision, Verdicts
 from fernwood.result import P_FROM, Facts, Result
 from fernwood.sealed import is_intact, seal
+from fernwood.shortage import pass_on_shortage
 from fernwood.sources.names import ListedNames
 
 if TYPE_CHECKING:
@@ -49,7 +51,21 @@ _TYPES = {
     "q": pa.float64(),
     "p_from": None,
 }
+_LARGEST = sys.float_info.max
+_RANGES = {"draws": (0, 2**31), "score": (-_LARGEST, _LARGEST), "wins": (0, 2**31), "p": (0, 1), "q": (0, 1)}
+_MOST = 2**53
+"""Of rows, columns or draws."""
 _TRACE = {"call", "columns", "tried", "error", "accepted", "estimate", "held_out"}
+_DAMAGE = (
+    KeyError,
+    TypeError,
+    ValueError,
+    AttributeError,
+    IndexError,
+    OverflowError,
+    RecursionError,
+    pa.ArrowException,
+)
 _MAYBE = ("wins", "p", "q", "p_from")
 
 
@@ -140,7 +156,10 @@ def _loaded(directory: Path) -> Result:
     entries = json.loads(data)
     if entries.get("format") != _FORMAT or entries.get("version") != _VERSION:
         raise StoreError(f"{where} holds a result of another Fernwood; read it with that one")
-    paths = {name: _file_of(directory, name, seen) for name, seen in entries.get("files", {}).items()}
+    files = entries.get("files", {})
+    if not fits(files, dict[str, str]):
+        raise StoreError(damaged)
+    paths = {name: _file_of(directory, name, seen) for name, seen in files.items()}
     table_path, insight_path = paths.get(DECISIONS_NAME), paths.get(INSIGHT_NAME)
     if table_path is None or None in paths.values():
         raise StoreError(damaged)
@@ -159,7 +178,8 @@ def _loaded(directory: Path) -> Result:
         _check_table(table)
         insight = None if insight_path is None else json.loads(read_file(insight_path))
         return _restored(table, facts, entries, insight)
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError, pa.ArrowException) as error:
+    except _DAMAGE as error:
+        pass_on_shortage(error)
         raise StoreError(damaged) from error
 
 
@@ -179,18 +199,33 @@ def _check_facts(facts: Facts) -> None:
     trace = facts.elimination.get("trace", {})
     fine = fine and fits(trace, dict[str, list[float | bool | None]]) and set(trace) in (set(), _TRACE)
     fine = fine and len({len(some) for some in trace.values()}) < 2
-    if not fine or min(facts.n_rows, facts.n_columns, facts.n_usable, facts.n_draws, facts.n_planned) < 0:
+    sizes = (facts.n_rows, facts.n_columns, facts.n_usable, facts.n_draws, facts.n_planned, facts.n_groups)
+    if not fine or min(sizes) < 0 or max(sizes) > _MOST or not 0 <= facts.smallest_p <= 1:
         raise ValueError("facts that are none")
+    parameters = facts.parameters
+    rate = {"boruta": "alpha", "snowball": "fdr"}.get(facts.method)
+    if rate is None and parameters.get("rule") in ("shadow", "mirror"):
+        rate = "fdr"
+    if rate is not None and not (fits(parameters.get(rate), float) and 0 <= parameters[rate] <= 1):
+        raise ValueError("parameters that are none")
+    if not fits(parameters.get("rule"), str | None) or not fits(parameters.get("given"), list[str] | None):
+        raise ValueError("parameters that are none")
 
 
 def _check_table(table: pa.Table) -> None:
-    """Refuse, with a ValueError, decisions that lack a field, have it in another type, or with gaps."""
+    """Refuse, with a ValueError, decisions that lack a field, have it in another type, with gaps, or out of range."""
     for name, kind in _TYPES.items():
         if name not in table.column_names and name in _MAYBE:
             continue
         column = table.column(name)
         if (kind is not None and column.type != kind) or column.null_count:
             raise ValueError(f"{name} is of another type, or has gaps")
+        if name in _RANGES:
+            values, (low, high) = column.to_numpy(), _RANGES[name]
+            if not ((values >= low) & (values <= high)).all():
+                raise ValueError(f"{name} is out of range")
+    if ("p" in table.column_names) != ("q" in table.column_names):
+        raise ValueError("p without q")
 
 
 def _digest_of(path: Path) -> str:

@@ -16,7 +16,7 @@ from fernwood.errors import FernwoodError, ShortageError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["check_libraries", "check_threads", "is_shortage", "saying_shortage", "shortage"]
+__all__ = ["check_libraries", "check_threads", "is_shortage", "pass_on_shortage", "saying_shortage", "shortage"]
 
 _STACK, _START = 2**23, 2**22
 """Bytes of addresses that a thread takes, and bytes that starting some takes beside them."""
@@ -47,6 +47,22 @@ def is_shortage(error: BaseException) -> bool:
         return True
     said = str(error).lower()
     return isinstance(error, Exception) and any(words in said for words in _SAID)
+
+
+def pass_on_shortage(error: Exception) -> None:
+    """Raise a `ShortageError` for an error that says that memory ran out: the file that was being read is not at fault.
+
+    Errors about values are none, whatever they say: their words may be the file's.
+
+    Examples
+    --------
+    >>> pass_on_shortage(ValueError("'out of memory' is no number"))
+    >>> pass_on_shortage(MemoryError())
+    Traceback (most recent call last):
+    fernwood.errors.ShortageError: the system gives no more memory to the process...
+    """
+    if is_shortage(error) and not isinstance(error, (ValueError, TypeError, LookupError)):
+        raise shortage() from error
 
 
 def shortage() -> ShortageError:

@@ -59,6 +59,23 @@ def test_a_store_that_appeared_meanwhile_is_not_replaced(tmp_path: Path, monkeyp
     assert [path.name for path in tmp_path.iterdir()] == ["s.fern"]
 
 
+def test_what_is_no_store_is_not_replaced_even_if_it_appeared_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, module = tmp_path / "s.fern", import_module("fernwood.store.ingest")
+    real = module.code_band
+
+    def meanwhile(*arguments: Any, **options: Any) -> Any:
+        store.mkdir(exist_ok=True)
+        (store / "precious.txt").write_text("as it was")
+        return real(*arguments, **options)
+
+    monkeypatch.setattr(module, "code_band", meanwhile)
+    with pytest.raises(StoreError, match="exists and is not a store, so it is not replaced"):
+        fernwood.ingest(numbers(7), store, force=True)
+    assert [path.name for path in tmp_path.rglob("*")] == ["s.fern", "precious.txt"]
+
+
 def test_a_run_that_appeared_meanwhile_is_not_replaced(tmp_path: Path) -> None:
     run = RunManifest("subspace", {}, 0, "f00d", "")
     appearing = RunDirectory.appearing(tmp_path / "r")

@@ -233,6 +233,18 @@ def test_what_is_no_number_is_pointed_out(text: str) -> None:
     assert cell == (1, "text", text)
 
 
+@pytest.mark.parametrize("text", ['"', '"a', 'a,"', '1,"x\n\n', '"a""'])
+def test_a_cell_whose_quote_stays_open_ends_with_the_text(text: str) -> None:
+    data = np.frombuffer(text.encode(), np.uint8)
+    state, cells = np.array([0, 0, 0, 1, 0], np.int64), np.empty((5, CELL_FIELDS), np.int64)
+    n_columns = 2 if "," in text else 1
+    values = np.empty((4, n_columns))
+    assert parse_cells(data, False, dialect(), np.arange(n_columns), state.copy(), values, cells) == HUNGRY
+    assert parse_cells(data, True, dialect(), np.arange(n_columns), state, values, cells) == HUNGRY
+    assert state[:3].tolist() == [len(data), 1, 0]
+    assert cells[state[4] - 1, [3, 5]].tolist() == [len(data), QUOTED_TEXT]
+
+
 def test_slots_choose_and_order_columns() -> None:
     text = np.frombuffer(b"1,2,3,NA\n4,x,6,7\n", np.uint8)
     slots = np.array([1, SKIP, 0, -2 - 2])

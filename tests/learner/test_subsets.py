@@ -102,10 +102,16 @@ class Failing(GaussianNB):  # type: ignore[misc]
         raise RuntimeError("out of luck\nwith more about it")
 
 
+class Quoting(GaussianNB):  # type: ignore[misc]
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:  # noqa: N803
+        raise ValueError("no number: '\x1b[31m" + 400 * "x" + "'")
+
+
 @pytest.mark.parametrize(
     ("how", "sentence"),
     [
         ({"estimator": Failing()}, "^Failing failed with 3 columns: RuntimeError: out of luck$"),
+        ({"estimator": Quoting()}, r"^Quoting failed .*: ValueError: no number: '\\x1b\[31mx{280,300}…$"),
         ({"scoring": lambda *_: np.nan}, "the score of GaussianNB with 3 columns is 'nan'; a score must be a number"),
         ({"scoring": lambda *_: "good"}, "the score of GaussianNB with 3 columns is 'good'"),
     ],

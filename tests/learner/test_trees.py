@@ -271,6 +271,14 @@ def test_targets_that_cannot_serve() -> None:
         class_target([0, 1], class_weights="even")
     with pytest.raises(ParameterError, match="names '2'"):
         class_target([0, 1], class_weights={2: 1.0})
+    for wrong in (3.0, True, [], [1], np.ones(2), "even"):
+        with pytest.raises(ParameterError, match="; give a mapping from classes to weights, or 'balanced'"):
+            class_target([0, 1], class_weights=wrong)
+    for weight in (-1, np.nan, np.inf, 10**400, "1", None, [1]):
+        with pytest.raises(ParameterError, match="class_weight has a weight of .*; weights must be numbers from zero"):
+            class_target([0, 1], class_weights={0: weight})
+    with pytest.raises(ParameterError, match="all weights of class_weight are zero"):
+        class_target([0, 1], class_weights={0: 0, 1: 0.0})
     codes = np.zeros((1, 2), np.uint8)
     with pytest.raises(ParameterError, match="use variance"):
         grow(codes, value_target([0, 1]), TreeSettings(), state=seeds.state(0))

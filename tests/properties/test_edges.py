@@ -365,14 +365,19 @@ def test_kernels_get_weights_that_stay_above_zero() -> None:
     balanced = class_target([0, 0, 1, 1], [1e300, 1e300, 1e-300, 1e-300], "balanced").kernel.weights
     assert balanced.tolist() == [balanced[0]] * 4
     assert class_target([0, 0, 1], None, {0: 1e300, 1: 1e-300}).kernel.weights.min() > 0
+    large = class_target([0, 1] * 20, None, {0: LARGE, 1: LARGE / 2}).kernel.weights
+    assert large.tolist() == class_target([0, 1] * 20, None, {0: 2, 1: 1}).kernel.weights.tolist()
+    assert class_target([0, 0, 1], [1e300, 1e-300, 1.0], {0: SMALL}).kernel.weights.min() > 0
 
 
 def test_values_that_do_not_count_are_not_looked_at() -> None:
     """A row without weight may hold anything: the others are measured by themselves."""
-    plain = value_target([1.0, 2.0, 4.0])
-    beside = value_target([1.0, 2.0, 4.0, 1e308, -1e308], [1, 1, 1, 0, 0])
+    small = [1.1e-9, 2.3e-9, 4.7e-9]  # of which nothing were left beside values that large
+    plain = value_target(small)
+    beside = value_target([*small, 1e308, -1e308], [1, 1, 1, 0, 0])
     assert beside.kernel.values == pytest.approx([*plain.kernel.values.tolist(), 0.0, 0.0], abs=1e-14)
     assert (beside.centre, beside.unit) == (pytest.approx(plain.centre), plain.unit)
+    assert value_target([LARGE, LARGE])[2:] == (LARGE, 1.0)  # of one value there are no differences to hold
     tiny = value_target([SMALL, 0.0])
     assert tiny.kernel.values.tolist() == [1.0, -1.0]
     assert math.isfinite(tiny.centre)

@@ -7,15 +7,19 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings, strategies as st
 
 import fernwood
 from fernwood.errors import StoreError
-from fernwood.sealed import seal
+from fernwood.saved import DECISIONS_NAME, INSIGHT_NAME, SUMMARY_NAME, load_result
+from fernwood.sealed import digest, seal
 from torture.judging import judge
 from torture.target import PART
 from torture.targets import target
+from torture.targets.runs import base_run
 from torture.targets.stores import base_store, write_files
 
 EDITS = st.binary(min_size=1, max_size=40)
@@ -130,6 +134,90 @@ def test_manifests_that_lie(lie: str, tmp_path: Path) -> None:
     with pytest.raises(StoreError) as refused:
         fernwood.open(tmp_path / "s.fern").roles  # noqa: B018
     assert str(refused.value).isprintable()
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        pa.table({"target": np.zeros(10**6, np.int32)}),
+        pa.table({"target": [["x" * 1000]] * 24}),
+        pa.table({name: np.zeros(24, np.int32) for name in "abcd"}),
+    ],
+    ids=["rows", "lists", "columns"],
+)
+def test_roles_that_grow_are_not_read(table: pa.Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = dict(base_store())
+    manifest = json.loads(files["manifest.json"])
+    assert manifest["n_rows"] == 24
+    written = io.BytesIO()
+    pq.write_table(table, written)
+    files["rows.parquet"] = written.getvalue()
+    del manifest["checksum"]
+    manifest["rows"] |= {"size": len(files["rows.parquet"]), "checksum": digest(files["rows.parquet"])}
+    files["manifest.json"] = seal(manifest)
+    write_files(tmp_path / "s.fern", files)
+    monkeypatch.setattr(pq.ParquetFile, "read", lambda *_, **__: pytest.fail("it was read"))
+    with pytest.raises(StoreError, match="the rows of 's.fern' do not fit its manifest"):
+        fernwood.open(tmp_path / "s.fern").roles  # noqa: B018
+
+
+def _lying_result(folder: Path, part: str, key: str, value: object) -> Path:
+    """A result of which one value is not what it was, sealed as if it were."""
+    files = dict(base_run("snowball"))
+    summary, insight = json.loads(files[SUMMARY_NAME]), json.loads(files[INSIGHT_NAME])
+    table = pq.read_table(io.BytesIO(files[DECISIONS_NAME]))
+    if part == "decisions":
+        place = table.column_names.index(key)
+        values = [value, *table.column(place).to_pylist()[1:]]
+        table = table.set_column(place, table.schema.field(place), pa.array(values, table.schema.field(place).type))
+    elif part == "insight":
+        insight["comparison" if key in insight["comparison"] else "history"][key] = value
+    else:
+        (summary["parameters"] if key in summary["parameters"] else summary)[key] = value
+    written = io.BytesIO()
+    pq.write_table(table, written)
+    files[DECISIONS_NAME] = written.getvalue()
+    for entries in (summary, insight):
+        entries.pop("checksum", None)
+    files[INSIGHT_NAME] = seal(insight)
+    if key != "files":
+        summary["files"] = {name: digest(files[name]) for name in (DECISIONS_NAME, INSIGHT_NAME)}
+    files[SUMMARY_NAME] = seal(summary)
+    write_files(folder / "r.run", files)
+    return folder / "r.run"
+
+
+@pytest.mark.parametrize(
+    ("part", "key", "value"),
+    [
+        ("summary", "files", []),
+        ("summary", "files", {"decisions.parquet": 5}),
+        ("summary", "fdr", None),
+        ("summary", "fdr", {}),
+        ("summary", "fdr", "x"),
+        ("summary", "fdr", -1),
+        ("summary", "given", 5),
+        ("summary", "n_rows", 10**30),
+        ("summary", "smallest_p", 2.0),
+        ("decisions", "score", float("inf")),
+        ("decisions", "score", float("nan")),
+        ("decisions", "p", -0.5),
+        ("decisions", "q", float("nan")),
+        ("decisions", "draws", -1),
+        ("insight", "scores", [float("inf")]),
+        ("insight", "scores", [10**400]),
+        ("insight", "threshold", float("nan")),
+        ("insight", "n", -1),
+        ("insight", "found", [-5]),
+    ],
+)
+def test_results_that_lie(part: str, key: str, value: object, tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="the result in 'r.run' is damaged"):
+        load_result(_lying_result(tmp_path, part, key, value))
+
+
+def test_a_result_that_does_not_lie(tmp_path: Path) -> None:
+    assert load_result(_lying_result(tmp_path, "summary", "fdr", 0.2)).facts.parameters["fdr"] == 0.2
 
 
 def test_an_array_that_says_it_is_larger_than_its_file_takes_no_memory() -> None:

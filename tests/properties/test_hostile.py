@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import fernwood
-from fernwood.errors import FernwoodError, StoreError
+from fernwood.errors import FernwoodError, SourceError, StoreError
 from fernwood.files import Descriptor
 from fernwood.reduced.formulas import Formulas
 from fernwood.run.directory import RunDirectory
@@ -232,6 +232,20 @@ def test_a_link_in_a_run_leads_nobody_to_write_elsewhere(strange: Path, tmp_path
     assert precious.read_text() == "as it was"
 
 
+@pytest.mark.parametrize("name", ["loop", "loop/s.fern", "a\x00b", "x" * 300, "file/s.fern"])
+def test_paths_that_lead_nowhere(name: str, tmp_path: Path) -> None:
+    (tmp_path / "loop").symlink_to(tmp_path / "back")
+    (tmp_path / "back").symlink_to(tmp_path / "loop")
+    (tmp_path / "file").write_text("1")
+    with pytest.raises(StoreError, match="there is no store"):
+        fernwood.open(tmp_path / name)
+    with pytest.raises(SourceError, match="there is no file"):
+        fernwood.ingest(tmp_path / name)
+    with pytest.raises(StoreError, match="no name that a store can have|there is no directory|cannot be made in"):
+        fernwood.ingest(np.eye(4), tmp_path / name)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["back", "file", "loop"]
+
+
 @pytest.mark.parametrize(
     "address", ["simplecache::http://h/x", "reference://x", "ssh://h/x", "github://a:b@/x", "dask://x"]
 )
@@ -253,7 +267,7 @@ fernwood.ingest([[1.0, 2.0], [3.0, 4.0]])
 resource.setrlimit(resource.RLIMIT_AS, (4 * 2**30, 4 * 2**30))
 held = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 try:
-    fernwood.ingest(sys.argv[1], sys.argv[2], memory="64MB")
+    fernwood.ingest(sys.argv[1], sys.argv[2], memory="64MB", target=sys.argv[3] or None)
     print("worked")
 except FernwoodError as error:
     print(error)
@@ -261,20 +275,23 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - held)
 """
 
 
-@pytest.mark.parametrize("kind", ["csv", "parquet"])
-def test_what_grows_a_thousandfold_stays_inside_the_budget(kind: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("kind", "target"), [("csv", ""), ("parquet", ""), ("parquet", "y"), ("target", "y")])
+def test_what_grows_a_thousandfold_stays_inside_the_budget(kind: str, target: str, tmp_path: Path) -> None:
     path = tmp_path / ("t.csv.gz" if kind == "csv" else "t.parquet")
     if kind == "csv":
         swollen_csv(path, 100 * 2**20)
     else:
         swollen_parquet(path, 16 * 2**20)
     assert path.stat().st_size < 2**20
+    if kind == "target":
+        path, target = tmp_path / "small.csv", f"{path}:{target}"
+        path.write_text("a,b\n1,2\n3,4\n")
     done = subprocess.run(
-        [sys.executable, "-c", CHILD, path, tmp_path / "o.fern"], capture_output=True, text=True, check=True
+        [sys.executable, "-c", CHILD, path, tmp_path / "o.fern", target], capture_output=True, text=True, check=True
     )
     sentence, grown = done.stdout.splitlines()
     assert int(grown) * 1024 < 160 * 10**6, done.stdout
-    assert "more than" in sentence or "too small" in sentence or "does not fit" in sentence
+    assert any(words in sentence for words in ("more than", "too small", "does not fit", "they must agree"))
 
 
 def test_a_checkpoint_that_grows_is_damaged(strange: Path, tmp_path: Path) -> None:

@@ -108,6 +108,7 @@ def test_a_checkpoint_is_the_state(kind: Any) -> None:
         ("draws", packed["draws"][:-1]),
         ("wins", packed["draws"] + np.int32(1)),
         ("importance", np.full(30, np.nan)),
+        ("best", packed["best"] * np.nan),
     ):
         with pytest.raises(ValueError, match="the checkpoint's"):
             loop.unpack({**packed, name: wrong})

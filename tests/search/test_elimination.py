@@ -216,7 +216,9 @@ def test_a_checkpoint_that_cannot_be(changes: dict[str, Any]) -> None:
         ("removed_in", packed["removed_in"][:-1]),
         ("removed_in", packed["removed_in"] + np.int32(50)),
         ("tries", packed["failures"] - np.int32(1)),
+        ("failures", packed["failures"] - np.int32(99)),
         ("rise", packed["rise"].astype(np.float32)),
+        ("rise", packed["rise"] + np.inf),
         ("trace_left", packed["trace_left"][:-1]),
         ("trace_error", np.full(8, np.nan)),
     ]

@@ -261,3 +261,35 @@ def test_many_rows_are_laid_out_in_parts(monkeypatch: pytest.MonkeyPatch) -> Non
     assert max(laid_out) == 7
     assert laid_out[:10] == [7, 7, 2, 7, 7, 7, 7, 7, 7, 6]  # a quarter of 64 contexts, and the rest
     assert len(set(result.confirmed.tolist()) & RELEVANT) >= 18
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("step", [0, 0, -3, 0]),
+        ("step", [-1, 0, -1, 0]),
+        ("step", [10**9, 0, -1, 0]),
+        ("step", [0, 0, 6, 0]),
+        ("step", [0, 0, -1, 10**9]),
+        ("alone", 0),
+        ("alone", np.nan),
+        ("alone_null", np.inf),
+        ("ledger", -1),
+        ("ledger_null", np.nan),
+        ("contexts", -1),
+        ("contexts_null", -5),
+        ("wave", -2),
+        ("chance", 0),
+        ("chance", -0.5),
+        ("chance", np.nan),
+        ("chance", 1.5),
+    ],
+)
+def test_a_checkpoint_that_no_search_comes_to_is_refused(name: str, value: float | list[int]) -> None:
+    loop = prepare(fernwood.ingest(MADELON.data[:, :40], target=MADELON.target), QUICK, 0).loop
+    packed = loop.pack(loop.step(loop.start()))
+    assert loop.unpack(packed).chance.tolist() == packed["chance"].tolist()
+    wrong = packed[name].copy()
+    wrong[-1 if np.ndim(value) == 0 else slice(None)] = value
+    with pytest.raises(ValueError, match="the checkpoint's .* cannot be"):
+        loop.unpack({**packed, name: wrong})

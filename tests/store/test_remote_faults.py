@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fernwood.errors import StoreError
+from fernwood.errors import ShortageError, StoreError
 from fernwood.sources.place import Url
 from fernwood.store import objects
 
@@ -70,6 +70,15 @@ def test_refusals_are_not_tried_again(url: str) -> None:
     with opened(url) as store:
         CountedFiles.fault = Times(99, PermissionError())
         with pytest.raises(StoreError):
+            store.read([0])
+        assert CountedFiles.fault.left == 98
+
+
+@pytest.mark.parametrize("error", [MemoryError(), RuntimeError("can't start new thread")], ids=repr)
+def test_want_of_memory_is_not_the_network(url: str, error: Exception) -> None:
+    with opened(url) as store:
+        CountedFiles.fault = Times(99, error)
+        with pytest.raises(ShortageError, match="the system gives no more memory"):
             store.read([0])
         assert CountedFiles.fault.left == 98
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import random
 import tempfile
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from torture.blackout import all_cuts, judged
+from torture.any_order import in_any_order
+from torture.blackout import Cut, all_cuts, judged
 from torture.life import lived
 from torture.part import Asked, Bar, Part
 from torture.quick_disk import quick_disk
@@ -19,36 +18,29 @@ if TYPE_CHECKING:
 __all__ = ["PART"]
 
 _SEEDS = 3
-_TOLD_EVERY = 500
-_SHOWN = 20
 
 
 def run(asked: Asked) -> Sequence[Bar]:
-    """Try all cuts, in any order; with less time, as many of them as there is time for."""
-    ends = time.monotonic() + 60 * asked.minutes
+    """Try all cuts; with less time, as many of them as there is time for."""
+    n_refused = 0
+
+    def attempt(case: tuple[Cut, dict[str, bytes | None]]) -> tuple[str, ...]:
+        nonlocal n_refused
+        after = judged(life, *case)
+        n_refused += after.refused
+        return after.wrong
+
     with tempfile.TemporaryDirectory(dir=quick_disk()) as place:
         life = lived(Path(place).resolve())
-        n_cuts, n_refused, wrong = 0, 0, []
         # Recording a step does it in the folder where cuts are laid out, so the cuts come first.
-        cuts = list(all_cuts(life, _SEEDS))
-        for cut, laid_out in random.Random(asked.seed).sample(cuts, len(cuts)):
-            if asked.minutes < PART.minutes and time.monotonic() > ends:
-                break
-            after = judged(life, cut, laid_out)
-            n_cuts += 1
-            n_refused += after.refused
-            if after.wrong:
-                wrong.append(cut)
-                asked.tell(f"{cut}: {'; '.join(after.wrong)}")
-            if n_cuts % _TOLD_EVERY == 0:
-                asked.tell(f"{n_cuts} cuts, {len(wrong)} of them wrong")
-    named = "".join(f"; {cut}" for cut in wrong[:_SHOWN])
+        cuts = {str(cut): (cut, laid_out) for cut, laid_out in all_cuts(life, _SEEDS)}
+        done = in_any_order(cuts, asked, PART.minutes, attempt)
     return [
         Bar(
             "power loss: states of the disk in which writes that were not synced are lost or torn",
             "the old or the new answer, or refused in a sentence; a rerun succeeds; 0 wrong",
-            f"{n_cuts} states, {n_refused} refused, {len(wrong)} wrong{named}",
-            bool(n_cuts) and not wrong,
+            f"{done.n} states, {n_refused} refused, {len(done.wrong)} wrong{done.named}",
+            bool(done.n) and not done.wrong,
         )
     ]
 

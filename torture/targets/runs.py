@@ -18,6 +18,7 @@ from fernwood.errors import FernwoodError
 from fernwood.run.directory import RunDirectory
 from fernwood.saved import DECISIONS_NAME, INSIGHT_NAME, SUMMARY_NAME
 from fernwood.sealed import digest, seal
+from fernwood.sources.place import Url
 from torture.commands import run_command
 from torture.edits import edited_array, edited_bytes, edited_json, edited_table
 from torture.target import Choices, Target, making
@@ -36,7 +37,7 @@ _RESULT = (SUMMARY_NAME, DECISIONS_NAME, INSIGHT_NAME)
 
 
 @cache
-def _base(method: str) -> dict[str, bytes]:
+def base_run(method: str) -> dict[str, bytes]:
     """The files of a small run of a method, from its beginning to its end."""
     with tempfile.TemporaryDirectory() as folder:
         table = Path(folder) / "t.parquet"
@@ -78,13 +79,16 @@ def _resume(data: bytes, folder: Path) -> None:
         write_files(run, _begun(Choices(data)))
     with suppress(FernwoodError):
         run_command(["status", str(run)])
-    RunDirectory.open(run)
+    directory = RunDirectory.open(run)
+    with suppress(FernwoodError):
+        if isinstance(directory.store_path, Url):
+            return  # it would go there, as docs/trust.md says
     run_command(["resume", str(run), "--jobs", "1", "--quiet"])
 
 
 def _begun(choices: Choices) -> dict[str, bytes]:
     """The files of a run without its result, after some edits."""
-    files = dict(_base(choices.one_of(list(_METHODS))))
+    files = dict(base_run(choices.one_of(list(_METHODS))))
     for name in _RESULT:
         files.pop(name, None)
     checkpoints = [name for name in files if name.endswith(".npz")]
@@ -124,7 +128,7 @@ def _report(data: bytes, folder: Path) -> None:
 
 def _ended(choices: Choices) -> dict[str, bytes]:
     """The files of a run with its result, after some edits."""
-    files = dict(_base(choices.one_of(list(_METHODS))))
+    files = dict(base_run(choices.one_of(list(_METHODS))))
     summary = json.loads(files[SUMMARY_NAME])
     insight = json.loads(files[INSIGHT_NAME])
     table = pq.read_table(io.BytesIO(files[DECISIONS_NAME]))

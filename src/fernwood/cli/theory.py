@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fernwood.errors import ParameterError, shown
+from fernwood.shortage import pass_on_shortage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -369,6 +370,7 @@ def _from_file(path: Path, target: str | None) -> Distribution:
     try:
         table = parquet.read_table(path) if path.suffix == ".parquet" else csv.read_csv(path)
     except (OSError, ArrowException) as error:
+        pass_on_shortage(error)
         raise ParameterError(
             f"{shown(path)} cannot be read ({first_line(error)}); give a CSV or Parquet file of samples"
         ) from error

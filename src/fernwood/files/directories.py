@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import secrets
@@ -171,28 +172,51 @@ def _taken(path: Path) -> StoreError:
 
 
 def _take_place(staging: Path, path: Path, *, replace: bool) -> None:
-    """Give a new directory its name; where that fails, everything has the name that it had before."""
-    retired = path.parent / f".{path.name}.partial-old-{secrets.token_hex(4)}"
-    replacing = exists(path)
-    if replacing and not replace:  # another writer was there first
-        raise _taken(path)
-    if replacing:
-        os.rename(path, retired)
+    """Give a new directory its name; where that fails, everything has the name that it had before.
+
+    Other writers may take the name, or give it up, at any moment: who replaces goes on until the name is its own.
+    """
+    retired: list[Path] = []
     placed = False
     try:
-        os.rename(staging, path)
-        placed = True
+        while not placed:
+            if exists(path):
+                if not replace:  # another writer was there first
+                    raise _taken(path)
+                retired += _retired(path)
+            placed = _placed(staging, path)
         sync_directory(path.parent)
     except BaseException:
         with suppress(OSError):
             if placed:
                 os.rename(path, staging)
-            if replacing:
-                os.rename(retired, path)
+            if retired:
+                os.rename(retired[-1], path)
         raise
-    if replacing:
+    for old in retired:
         with suppress(OSError):  # the next writer of that name tries again
-            remove_tree(retired)
+            remove_tree(old)
+
+
+def _retired(path: Path) -> list[Path]:
+    """The hidden name that a directory has now; none where another writer was faster."""
+    hidden = path.parent / f".{path.name}.partial-old-{secrets.token_hex(4)}"
+    try:
+        os.rename(path, hidden)
+    except FileNotFoundError:
+        return []
+    return [hidden]
+
+
+def _placed(staging: Path, path: Path) -> bool:
+    """Whether a directory has the name now, which another writer may have taken this instant."""
+    try:
+        os.rename(staging, path)
+    except OSError as error:
+        if error.errno in (errno.EEXIST, errno.ENOTEMPTY):
+            return False
+        raise
+    return True
 
 
 def restored(path: Path) -> bool:
@@ -200,8 +224,9 @@ def restored(path: Path) -> bool:
 
     A machine that stopped while a directory was being replaced leaves it so; nobody must be at work on it now.
     """
-    with suppress(FileNotFoundError):
-        _settle_leftovers(path)
+    if is_directory(path.parent):
+        with suppress(FileNotFoundError):  # it may be gone the next moment
+            _settle_leftovers(path)
     return exists(path)
 
 

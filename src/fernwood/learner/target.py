@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
+import sys
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from fernwood.errors import ParameterError, TargetError
+from fernwood.errors import ParameterError, TargetError, printable, shown
 from fernwood.kernels.histograms import Target
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import ArrayLike, NDArray
 
     from fernwood.store.base import Store
@@ -82,6 +82,7 @@ def class_target(
         raise TargetError(f"the target has shape {given.shape}; give one class for every row")
     if given.dtype.kind == "f" and not np.isfinite(given).all():
         raise TargetError("the target has missing or infinite values; drop those rows")
+    _check_kind(class_weights)
     amounts = _checked_weights(weights, len(given))
     counted_first = np.argsort(amounts <= 0, kind="stable")
     classes, first, codes = np.unique(given[counted_first], return_index=True, return_inverse=True)
@@ -151,11 +152,13 @@ def store_target(store: Store, class_weights: Mapping[Any, float] | str | None =
         if class_weights is not None:
             raise ParameterError("class_weight is given and the target is numbers; leave it out")
         return value_target(target.values, store.weights)
-    if not (class_weights is None or isinstance(class_weights, str)):
+    _check_kind(class_weights)
+    if isinstance(class_weights, Mapping):
         positions = {label: place for place, label in enumerate(target.classes)}
         unknown = [label for label in class_weights if label not in positions]
         if unknown:
-            raise ParameterError(f"class_weight names {unknown[0]!r}, which is no class of the target; leave it out")
+            named = printable(repr(unknown[0])[:60])
+            raise ParameterError(f"class_weight names {named}, which is no class of the target; leave it out")
         class_weights = {positions[label]: weight for label, weight in class_weights.items()}
     return class_target(target.values, store.weights, class_weights)
 
@@ -183,17 +186,28 @@ def _class_weights(
     given: Mapping[Any, float] | str, classes: NDArray[Any], labels: NDArray[np.int32], weights: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     if isinstance(given, str):
-        if given != "balanced":
-            raise ParameterError(f"class_weight is {given!r}; give a mapping from classes to weights, or 'balanced'")
         sizes = np.bincount(labels, weights, len(classes))
         return np.asarray(weights.sum() / (len(classes) * np.where(sizes > 0, sizes, 1.0)))
     unknown = set(given) - set(classes.tolist())
     if unknown:
-        raise ParameterError(f"class_weight names {min(map(str, unknown))!r}, which no row has; leave it out")
-    out = np.array([float(given.get(c, 1.0)) for c in classes.tolist()])
-    if not np.isfinite(out).all() or (out < 0).any() or not out.any():
-        raise ParameterError(f"class_weight has a weight of {out.min()}; weights must be numbers from zero on")
-    return out
+        raise ParameterError(f"class_weight names {shown(min(map(str, unknown)))}, which no row has; leave it out")
+    of_classes: list[Any] = [given.get(c, 1.0) for c in classes.tolist()]
+    for weight in of_classes:
+        number = weight.item() if isinstance(weight, np.generic) else weight
+        if not isinstance(number, (int, float)) or not 0 <= number <= sys.float_info.max:
+            said = printable(str(weight)[:60])
+            raise ParameterError(f"class_weight has a weight of {said}; weights must be numbers from zero on")
+    if not any(of_classes):
+        raise ParameterError("all weights of class_weight are zero; give at least one class a positive weight")
+    return _in_range(np.array(of_classes, np.float64))  # so that no weight times one of these becomes zero
+
+
+def _check_kind(class_weights: Any) -> None:
+    balanced = isinstance(class_weights, str) and class_weights == "balanced"
+    if not (class_weights is None or balanced or isinstance(class_weights, Mapping)):
+        raise ParameterError(
+            f"class_weight is {shown(class_weights)}; give a mapping from classes to weights, or 'balanced'"
+        )
 
 
 def _on_grid(weights: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -203,7 +217,6 @@ def _on_grid(weights: NDArray[np.float64]) -> NDArray[np.float64]:
     """
     if (weights == 1).all():
         return weights
-    weights = _in_range(weights)
     scale = 2.0 ** -math.ceil(math.log2(weights.mean()))
     step = 2.0 ** (math.ceil(math.log2(len(weights) + 1)) - 52)
     return np.asarray(np.maximum(np.rint(weights * scale / step), weights > 0) * step)

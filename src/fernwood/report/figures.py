@@ -80,7 +80,8 @@ def scores_of(result: Result) -> Scores:
     ends = [result.score[examined], shadows, np.array([v for v in (comparison.threshold,) if v is not None])]
     every = np.concatenate([end for end in ends if len(end)] or [np.zeros(1)])
     low, high = min(float(every.min()), 0.0), float(every.max())
-    edges = np.linspace(low, high if high > low else low + 1, _BINS + 1)
+    # Of halves, since a difference may be twice the largest number.
+    edges = 2 * np.linspace(low / 2, (high if high > low else low + 1) / 2, _BINS + 1)
     decisions = result.verdicts.decision
     counts = np.stack(
         [

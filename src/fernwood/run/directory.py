@@ -40,6 +40,7 @@ from fernwood.plausible import made
 from fernwood.run.events import EVENTS_NAME, EventLog, last_events
 from fernwood.run.stopping import Stopped
 from fernwood.sealed import digest, is_intact, seal
+from fernwood.shortage import pass_on_shortage
 from fernwood.sources.place import Url, as_place
 from fernwood.version import __version__
 
@@ -344,6 +345,7 @@ class RunDirectory:
                 belongs, mark, arrays = self._read(path)
                 state = loop.unpack(arrays) if belongs == self._belongs else None
             except _DAMAGE as error:
+                pass_on_shortage(error)
                 damage = error
                 continue
             if state is None:

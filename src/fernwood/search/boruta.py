@@ -264,7 +264,7 @@ class _ShadowLoop(ABC):
         if evidence.draws.max() != iteration:
             raise ValueError("the checkpoint's iterations do not add up")
         best = arrays.get("best", _NONE_YET)  # the first checkpoints had none
-        if best.ndim != 1 or best.dtype != np.float64 or len(best) > iteration:
+        if best.ndim != 1 or best.dtype != np.float64 or len(best) > iteration or not np.isfinite(best).all():
             raise ValueError("the checkpoint's best shadows cannot be")
         return BorutaState(iteration, evidence, decision, whole_number(arrays["changed"], iteration), best)
 

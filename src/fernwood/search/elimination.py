@@ -405,7 +405,8 @@ class EliminationLoop(Generic[Memory]):
         check_like(columns, {name: getattr(blank, name) for name in columns})
         for name in ("removed_in", "alone_in"):
             whole_number(columns[name].max() + np.int64(1), n_calls)
-        if not np.isfinite(trace.error).all() or (columns["failures"] > columns["tries"]).any():
+        finite = np.isfinite(trace.error).all() and np.isfinite(columns["rise"]).all()
+        if not finite or columns["failures"].min() < 0 or (columns["failures"] > columns["tries"]).any():
             raise ValueError("the checkpoint's errors or tries cannot be")
         accepted = trace.error[trace.accepted]
         error = float(accepted[-1]) if len(accepted) else np.nan

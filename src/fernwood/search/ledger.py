@@ -96,6 +96,15 @@ class SnowballState(NamedTuple):
         """A state whose ledgers may be written to."""
         return self._replace(**{name: getattr(self, name).copy() for name in _LEDGERS})
 
+    def check(self) -> None:
+        """Refuse, with a ValueError, numbers that no search comes to."""
+        lowest = {"alone": 0.5, "alone_null": 0.5, "wave": -1, "chance": np.finfo(np.float64).tiny}  # NaN is below all
+        for name, array in self._asdict().items():
+            if name != "step" and not (array.min() >= lowest.get(name, 0) and np.isfinite(array.max())):
+                raise ValueError(f"the checkpoint's {name} cannot be")
+        if self.chance.max() > 1:
+            raise ValueError("the checkpoint's chances cannot be")
+
     @classmethod
     def type_of(cls, name: str) -> type[np.generic]:
         """Of the numbers in an array; single precision is what evidence is made of."""

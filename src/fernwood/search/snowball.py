@@ -196,6 +196,10 @@ class Snowball:
             length = self.told.n_shadows if name.endswith("_null") else self._n_columns
             if array.shape != (4 if name == "step" else length,) or array.dtype != SnowballState.type_of(name):
                 raise ValueError(f"the checkpoint's {name} has another shape or type")
+        state.check()
+        most = (self._settings.max_waves, np.iinfo(np.int32).max, ROUNDS, self.most_exploring(self._n_columns))
+        if (state.step < (0, 0, _ROWS_LEFT, 0)).any() or (state.step > most).any():
+            raise ValueError("the checkpoint's steps cannot be")
         return state
 
     # Waves -----------------------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from fernwood.errors import FernwoodError, SourceError, nearest, shown
+from fernwood.shortage import pass_on_shortage
 from fernwood.sources.arrays import ArraySource
 from fernwood.sources.arrow import arrow_band, first_line
 from fernwood.sources.base import Band, Reader, Source, Workspace
@@ -82,6 +83,7 @@ def _understood(title: str) -> Iterator[None]:
     except FernwoodError:
         raise
     except Exception as error:
+        pass_on_shortage(error)
         raise SourceError(
             f"{title} is no AnnData that can be read ({first_line(error)[:200]}); write it again with anndata"
         ) from error

@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from fernwood.errors import SourceError, printable, shown
+from fernwood.shortage import pass_on_shortage
 from fernwood.sources.base import Band, Kind
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ def arrow_column(name: str, column: pa.Array | pa.ChunkedArray) -> ArrowColumn:
     try:
         return _converted(name, column)
     except pa.ArrowException as error:
+        pass_on_shortage(error)
         raise SourceError(
             f"column {shown(name)} of type {shown(column.type)} cannot be read ({first_line(error)}); "
             "convert it, or leave it out with --drop (drop=)"

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from fernwood.errors import BudgetError, SourceError
+from fernwood.shortage import pass_on_shortage
 from fernwood.sources.arrays import TurnedReader, array_band, as_slice, float_type
 from fernwood.sources.arrow import first_line
 from fernwood.sources.base import Band, Progress, Reader, Source, Workspace
@@ -53,6 +54,7 @@ class Guarded:
         try:
             values = np.asarray(self._array[part])
         except (OSError, RuntimeError, ValueError, KeyError, zlib.error) as error:
+            pass_on_shortage(error)
             raise SourceError(
                 f"{self._title} cannot be read, it may be damaged, or packed by a filter that is not installed "
                 f"({first_line(error)}); copy or write it again"

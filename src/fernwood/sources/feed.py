@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from fernwood.errors import SourceError, shown
 from fernwood.files import FileReader, Streamed
+from fernwood.shortage import pass_on_shortage
 from fernwood.sources.arrow import first_line
 from fernwood.sources.text_format import COMPRESSED
 
@@ -68,6 +69,7 @@ class TextFeed:
             try:
                 got = self._stream.readinto(self._buffer.data[self._filled :])
             except OSError as error:
+                pass_on_shortage(error)
                 raise SourceError(
                     f"{self._title} cannot be read to its end ({first_line(error)}); it may be cut off: copy it again"
                 ) from error

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from fernwood.errors import SourceError, printable, shown
 from fernwood.files import is_directory, is_file
+from fernwood.shortage import pass_on_shortage
 from fernwood.sources.table_form import TEXT_OPTIONS
 from fernwood.sources.text_format import COMPRESSED, is_text_name
 from fernwood.sources.zarr_marks import is_annotated_zarr, is_zarr
@@ -208,6 +209,7 @@ def _theirs() -> Iterator[Format]:
         try:
             found = entry.load()
         except Exception as error:
+            pass_on_shortage(error)
             raise SourceError(
                 f"the source {shown(entry.name)} of another package cannot be loaded ({printable(str(error))}); "
                 "update or remove that package"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from fernwood.errors import SourceError, shown
+from fernwood.shortage import pass_on_shortage
 from fernwood.sources.arrays import array_band
 from fernwood.sources.arrow import arrow_band, first_line
 from fernwood.sources.base import Band, Reader, Source, Workspace
@@ -104,6 +105,7 @@ class _FrameReader(Reader):
         try:
             return part[:, i].to_arrow()
         except (pa.ArrowException, TypeError, ValueError, OverflowError, NotImplementedError) as error:
+            pass_on_shortage(error)
             raise SourceError(
                 f"column {shown(name)} has a type of its own, or mixes types ({first_line(error)}); "
                 "give it one type, numbers or text"

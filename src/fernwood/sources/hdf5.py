@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from fernwood.errors import SourceError
+from fernwood.shortage import pass_on_shortage
 from fernwood.sources.arrow import first_line
 from fernwood.sources.containers import Container, needed, open_dataset
 
@@ -41,6 +42,7 @@ class Hdf5File(Container):
         try:
             file = self._h5py.File(self.path, "r")
         except OSError as error:
+            pass_on_shortage(error)
             said = first_line(error)
             for words, meaning in _TROUBLES.items():
                 if words in said:

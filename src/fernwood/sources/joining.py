@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from fernwood.errors import SourceError, nearest, shown
+from fernwood.shortage import pass_on_shortage
 from fernwood.sources.arrow import first_line
 from fernwood.sources.typed import decoded
 
@@ -75,6 +76,7 @@ def _keys(part: Part, path: Path, key: str, dtype: pa.DataType | None = None) ->
         # Arrow may keep the words of two files in two types.
         keys = keys.cast(dtype or (pa.large_string() if pa.types.is_string(keys.type) else keys.type))
     except pa.ArrowException as error:
+        pass_on_shortage(error)
         raise SourceError(
             f"column {shown(key)} of {shown(path.name)} is of another type than in the first part "
             f"({first_line(error)}); write it alike in all parts"

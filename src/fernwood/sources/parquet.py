@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 
 from fernwood.errors import SourceError, shown
 from fernwood.files import entries_of, is_directory, opened, size_of
+from fernwood.shortage import pass_on_shortage
 from fernwood.sources.arrow import arrow_band, first_line
 from fernwood.sources.base import Band, Reader, Source, Workspace
 from fernwood.sources.beside import RowTable
@@ -275,6 +276,7 @@ class _ColumnarReader(Reader):
                 return pa.concat_tables(tables).unify_dictionaries()
             return pa.concat_tables([_plain(t) for t in tables], promote_options="permissive")
         except pa.ArrowException as error:
+            pass_on_shortage(error)
             raise SourceError(
                 f"the parts of the folder disagree on the type of a column ({first_line(error)}); write them alike"
             ) from error

@@ -19,6 +19,7 @@ from fernwood.errors import SourceError, shown
 from fernwood.files import FileReader, is_file, opened, size_of
 from fernwood.kernels.genotypes import unpack_genotypes
 from fernwood.kernels.ready import load_compiled
+from fernwood.shortage import pass_on_shortage
 from fernwood.sources.arrow import first_line
 from fernwood.sources.base import Band, Reader, Source, Workspace
 from fernwood.sources.beside import RowTable
@@ -157,6 +158,7 @@ def _variants(path: Path) -> pa.Array:
         with opened(path) as file, pa.csv.open_csv(file, read, parse, convert) as batches:
             runs = [batch.column(0) for batch in batches]
     except (pa.ArrowInvalid, OSError) as error:
+        pass_on_shortage(error)
         raise SourceError(
             f"{shown(path.name)} cannot be read as lines of {width} cells ({first_line(error)}); write it again"
         ) from error

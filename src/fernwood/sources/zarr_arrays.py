@@ -13,6 +13,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from fernwood.errors import SourceError, shown
+from fernwood.shortage import pass_on_shortage
 from fernwood.sources.arrow import first_line
 from fernwood.sources.containers import Container, needed, open_dataset
 
@@ -40,6 +41,7 @@ class ZarrFolder(Container):
         try:
             root = self._zarr.open(str(self.path), mode="r")
         except Exception as error:
+            pass_on_shortage(error)
             raise SourceError(
                 f"{self.title} cannot be read as Zarr ({first_line(error)}); copy or write it again"
             ) from error

@@ -25,9 +25,9 @@ class DiskStore(FileStore):
     """A store directory, opened for reading."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path.resolve()
         # Held, so that a store that is replaced meanwhile is an error and never a mixture of two.
         manifest, self._directory = _held(path)
+        self.path = path.resolve()
         super().__init__(manifest, shown(self.path.name))
 
     @property

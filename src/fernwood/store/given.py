@@ -197,16 +197,15 @@ def _outer_band(given: Any, role: str, n_rows: int, workspace: Workspace) -> Ban
                 f"{source.title}, given as the {role}, has {len(source.names)} columns; it must have one{way}"
             )
     with source.reading(np.array([place]), workspace) as reader:
-        band = reader.band(0, 1)
-    n_values = band.values.shape[1]
-    if n_values == n_rows - 1 and path is not None and is_text_name(path):
-        raise TargetError(
-            f"the {role} has {n_values} values and the table has {n_rows} rows; if line 1 of {source.title}, "
-            f"{shown(source.names[place])}, is a value and no name, put a name above it"
-        )
-    if n_values != n_rows:
-        raise TargetError(f"the {role} has {n_values} values and the table has {n_rows} rows; they must agree")
-    return band
+        n_values = reader.n_rows
+        if n_values == n_rows - 1 and path is not None and is_text_name(path):
+            raise TargetError(
+                f"the {role} has {n_values} values and the table has {n_rows} rows; if line 1 of {source.title}, "
+                f"{shown(source.names[place])}, is a value and no name, put a name above it"
+            )
+        if n_values != n_rows:  # before it is read: a small file may hold very many
+            raise TargetError(f"the {role} has {n_values} values and the table has {n_rows} rows; they must agree")
+        return reader.band(0, 1)
 
 
 def _as_column(given: Any) -> Any:

@@ -246,6 +246,8 @@ class _Job:
                 raise self._too_small(error.least + least_coding) from error
             if reader.n_rows < 2:
                 raise SourceError(f"{self._table.title} has {reader.n_rows} rows; a table needs at least two")
+            # Before roles are read: a small file may have more rows than the budget has room for in one column.
+            next(self._bands(reader, len(plan.positions), len(wanted), kept=0))
             yield reader, plan.settle(reader, workspace), self._bins or bin_count(reader.n_rows)
 
     def _fill(
@@ -417,14 +419,14 @@ def _on_disk(out: str | os.PathLike[str]) -> Path:
         )
     try:
         return place.resolve() if is_link(place) else place
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RuntimeError) as error:  # the last of these: links that lead nowhere but to themselves
         raise StoreError(f"{shown(place)} is no name that a store can have; choose a shorter, plainer one") from error
 
 
 def _check_output(path: Path, force: bool) -> None:
     if exists(path) and not force:
         raise StoreError(f"{shown(path)} exists; choose another name or replace it with --force (force=True)")
-    if exists(path) and not is_store(path):
+    if exists(path) and not is_store(path) and exists(path) and not is_store(path):  # not just being replaced by others
         raise StoreError(f"{shown(path)} exists and is not a store, so it is not replaced; choose another name")
 
 

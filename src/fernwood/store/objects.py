@@ -8,9 +8,9 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from fernwood.errors import StoreError, printable, shown
+from fernwood.errors import FernwoodError, StoreError, printable, shown
 from fernwood.sealed import digest
-from fernwood.shortage import check_threads
+from fernwood.shortage import check_threads, pass_on_shortage
 from fernwood.store.manifest import LARGEST_MANIFEST, MANIFEST_NAME
 
 if TYPE_CHECKING:
@@ -174,6 +174,7 @@ class Objects:
                 "'fernwood[remote]'"
             ) from error
         except Exception as error:
+            pass_on_shortage(error)
             if isinstance(error, ValueError) and "rotocol not known" in str(error):
                 raise StoreError(
                     f"{self.title} begins with {protocol}://, which fsspec does not know; s3://, gs://, abfs:// and "
@@ -188,9 +189,10 @@ class Objects:
         for pause in (*_PAUSES, None):
             try:
                 return once()
-            except StoreError:
+            except FernwoodError:
                 raise
             except Exception as error:  # libraries raise what they like
+                pass_on_shortage(error)
                 cause = _cause(error)
                 status = _status(cause)
                 if isinstance(cause, FileNotFoundError) or status in _MISSING:

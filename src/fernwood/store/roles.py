@@ -83,6 +83,14 @@ class Roles:
         if self.groups is not None and len(self.groups) and not 0 <= self.groups.min() <= self.groups.max() < n_rows:
             raise ValueError("groups that are none")
 
+    @staticmethod
+    def check_file(n_values: int, schema: pa.Schema, n_rows: int) -> None:
+        """Refuse, with a ValueError, a file of roles that would take more memory than they do."""
+        if n_values != n_rows or len(schema) > len(Roles.__dataclass_fields__):
+            raise ValueError("roles of other rows, or too many")
+        if not all(pa.types.is_primitive(kind) for kind in schema.types):
+            raise ValueError("a role that is no numbers")
+
     def row_bytes(self) -> Iterator[bytes]:
         """What the rows say, for fingerprints: the name and the values of every role."""
         table = self.to_table()

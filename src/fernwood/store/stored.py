@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 from fernwood.errors import StoreError, printable, shown
 from fernwood.files import Streamed
 from fernwood.sealed import digest
+from fernwood.shortage import pass_on_shortage
 from fernwood.sources.names import Names
 from fernwood.store.base import Store
 from fernwood.store.columns import check_records, check_schema
@@ -76,11 +77,14 @@ class FileStore(Store):
         record = self.manifest.rows
         if record is None:
             return Roles()
-        table = self._guarded(lambda: self._open_parquet(record).read(use_threads=False))
+        parquet = self._guarded(lambda: self._open_parquet(record))
         try:
+            Roles.check_file(parquet.metadata.num_rows, parquet.schema_arrow, self.n_rows)
+            table = self._guarded(lambda: parquet.read(use_threads=False))
             roles = Roles.restore(table, self.manifest.roles)
             roles.check(self.n_rows)
         except (KeyError, TypeError, ValueError, AttributeError, pa.ArrowException) as error:
+            pass_on_shortage(error)
             raise StoreError(f"the rows of {self.title} do not fit its manifest; make the store again") from error
         return roles
 
@@ -92,6 +96,7 @@ class FileStore(Store):
         try:
             n_bytes = self._fill(positions, out)
         except OSError as error:
+            pass_on_shortage(error)
             if isinstance(error, StoreError):
                 raise
             raise StoreError(
@@ -198,6 +203,7 @@ class FileStore(Store):
         try:
             return read()
         except (pa.ArrowException, OSError, ValueError) as error:
+            pass_on_shortage(error)
             if isinstance(error, StoreError):
                 raise
             reason = printable((str(error).splitlines() or ["no reason given"])[0])[:200]
