@@ -434,11 +434,46 @@ def test_a_file_that_lies(lie: str, saved: Path, tmp_path: Path) -> None:
     assert "\n" not in str(refused.value)
 
 
-@pytest.mark.parametrize("value", [{"array": "state.coef_", "x": 1}, {"object": "os.system"}, {"float": "9" * 99}, {}])
-def test_values_that_lie(value: Any, saved: Path, tmp_path: Path) -> None:
+def assert_does_not_fit(path: Path, why: str) -> None:
+    with pytest.raises(StoreError) as refused:
+        fernwood.load(path)
+    ending = "it is damaged, or was made up; save the model again"
+    assert str(refused.value) == f"'{path.name}' does not fit together ({why}): {ending}"
+
+
+@pytest.mark.parametrize(
+    ("value", "why"),
+    [
+        ({"array": "state.coef_", "x": 1}, "'state.coef_.npy'"),
+        ({"object": "os.system"}, "object is nothing that Fernwood writes"),
+        ({"float": "9" * 9}, "'999999999'"),
+        ({}, "an object without an entry is nothing that Fernwood writes"),
+    ],
+)
+def test_values_that_lie(value: Any, why: str, saved: Path, tmp_path: Path) -> None:
     parameters = {**read_archive(saved / "tree").entries["parameters"], "max_depth": value}
     forged(saved / "tree", tmp_path / "m", parameters=parameters)
-    with pytest.raises(StoreError):
+    assert_does_not_fit(tmp_path / "m", why)
+
+
+@pytest.mark.parametrize(
+    ("name", "state", "why"),
+    [
+        ("tree", {"n_features_in_": 0}, "a model of no columns"),
+        ("tree", {"n_features_in_": True}, "a model of no columns"),
+        ("tree", {"feature_names_in_": {"objects": ["a"], "shape": [1]}}, "names of other columns"),
+        ("tree", {"_sklearn_output_config": {"dict": [["transform", "pickle"]]}}, "no form of output"),
+        ("selector", {"n_features_in_": 3}, "a result about other columns"),
+    ],
+)
+def test_states_that_lie(name: str, state: dict[str, Any], why: str, saved: Path, tmp_path: Path) -> None:
+    forged(saved / name, tmp_path / "m", state={**read_archive(saved / name).entries["state"], **state})
+    assert_does_not_fit(tmp_path / "m", why)
+
+
+def test_a_name_that_this_fernwood_does_not_know_is_told(saved: Path, tmp_path: Path) -> None:
+    forged(saved / "tree", tmp_path / "m", state={**read_archive(saved / "tree").entries["state"], "predict": 3})
+    with pytest.raises(StoreError, match="'m' cannot be loaded: the model has 'predict', which this Fernwood does not"):
         fernwood.load(tmp_path / "m")
 
 
@@ -476,12 +511,40 @@ def test_arrays_of_objects_and_bombs_are_refused(saved: Path, tmp_path: Path) ->
         (tmp_path / "m").write_bytes(_zip(resealed("state.coef_.npy", data)))
         with pytest.raises(StoreError):
             fernwood.load(tmp_path / "m")
-    (tmp_path / "m").write_bytes(_zip(members, zipfile.ZIP_DEFLATED))
-    with pytest.raises(StoreError, match="is no model of Fernwood, or it is damaged"):
+    header = io.BytesIO()
+    np.lib.format.write_array_header_1_0(header, {"descr": "<f8", "fortran_order": False, "shape": (True,)})
+    (tmp_path / "m").write_bytes(_zip(resealed("state.coef_.npy", header.getvalue() + bytes(8))))
+    assert_does_not_fit(tmp_path / "m", "a length is no number")
+
+
+@pytest.mark.parametrize(
+    "why",
+    [
+        "a member is compressed",
+        "another format",
+        "the manifest is damaged",
+        "there are other members than the manifest names",
+        "a member is damaged",
+    ],
+)
+def test_what_is_no_model_says_why_to_whoever_looks(why: str, saved: Path, tmp_path: Path) -> None:
+    """In one sentence for all, since nothing can be done but to copy it again; the cause is kept."""
+    with zipfile.ZipFile(saved / "perceptron") as parts:
+        members = {name: parts.read(name) for name in parts.namelist()}
+    manifest = members["manifest.json"]
+    other = json.loads(manifest) | {"format": "fernwood result"}
+    del other["checksum"]
+    changes = {
+        "another format": {"manifest.json": seal(other)},
+        "the manifest is damaged": {"manifest.json": manifest.replace(b"ThermalPerceptron", b"ThermalPerceptrom")},
+        "there are other members than the manifest names": {"more.npy": b"x"},
+        "a member is damaged": {"state.coef_.npy": members["state.coef_.npy"][:-1] + b"x"},
+    }
+    packed = zipfile.ZIP_DEFLATED if why == "a member is compressed" else zipfile.ZIP_STORED
+    (tmp_path / "m").write_bytes(_zip({**members, **changes.get(why, {})}, packed))
+    with pytest.raises(StoreError, match="'m' is no model of Fernwood, or it is damaged; copy it again") as refused:
         fernwood.load(tmp_path / "m")
-    (tmp_path / "m").write_bytes(_zip({**members, "more.npy": b"x"}))
-    with pytest.raises(StoreError, match="is no model of Fernwood, or it is damaged"):
-        fernwood.load(tmp_path / "m")
+    assert str(refused.value.__cause__) == why
 
 
 def test_numpy_opens_the_file(saved: Path) -> None:

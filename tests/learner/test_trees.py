@@ -256,6 +256,13 @@ def test_parameters_out_of_range(wrong: dict) -> None:
         TreeSettings(**wrong)
 
 
+@pytest.mark.parametrize(("rows", "n"), [([], 0), ([-1], 1), ([4], 1)])
+def test_rows_that_are_not_there(rows: list[int], n: int) -> None:
+    sentence = f"there are {n} rows of positive weight to grow on, numbered below 4; give some"
+    with pytest.raises(ParameterError, match=sentence):
+        grow(np.zeros((2, 4), np.uint8), class_target([0, 1, 0, 1]), TreeSettings(), state=seeds.state(1), rows=rows)
+
+
 def test_targets_that_cannot_serve() -> None:
     with pytest.raises(TargetError, match="missing"):
         class_target([0.0, np.nan])

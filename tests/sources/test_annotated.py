@@ -21,6 +21,7 @@ import zarr
 
 import fernwood
 from fernwood.errors import SourceError, TargetError
+from fernwood.sources.annotated import _source_of
 from fernwood.store import Store
 
 ROWS, COLUMNS = 90, 40
@@ -282,6 +283,30 @@ def test_a_damaged_sparse_matrix(tmp_path: Path) -> None:
         file["X/indices"][17] = 4000
     with pytest.raises(SourceError, match="'X' in 't.h5ad' has a value in column 4000, and there are 40 columns"):
         fernwood.ingest(path)
+
+
+def test_a_matrix_of_a_form_that_is_not_known(tmp_path: Path) -> None:
+    path = to_h5ad(annotated("csr"), tmp_path)
+    with h5py.File(path, "r+") as file:
+        file["X"].attrs["encoding-type"] = "coo_matrix"
+    with pytest.raises(SourceError, match="the matrix of 't.h5ad' is of the form 'coo_matrix'; write it as an array"):
+        fernwood.ingest(path)
+    with h5py.File(path, "r+") as file:
+        file["X"].attrs["h5sparse_format"] = "csr"
+    with pytest.raises(SourceError, match="was written by an anndata before 0.7, whose form is not read; open it"):
+        fernwood.ingest(path)
+
+
+def test_a_matrix_that_is_elsewhere_is_brought_into_memory_first() -> None:
+    class Elsewhere:
+        """As an array of Dask: it has chunks, and must be computed."""
+
+        chunks, shape, compute = ((3,), (2,)), (3, 2), None
+
+    with pytest.raises(
+        SourceError, match=r"the matrix of 't' is a Elsewhere; bring it into memory first \(adata.to_me"
+    ):
+        _source_of(Elsewhere(), "'t'")
 
 
 def test_words_are_no_matrix(tmp_path: Path) -> None:
