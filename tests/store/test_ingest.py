@@ -318,12 +318,18 @@ def test_things_that_are_no_table(table: object, sentence: str) -> None:
         fernwood.ingest(table)
 
 
-def test_a_link_that_leads_to_itself_is_no_place_for_a_store(tmp_path: Path) -> None:
-    (tmp_path / "s.fern").symlink_to(tmp_path / "s.fern")
+def test_a_link_that_leads_to_itself_is_no_store_and_no_place_for_one(tmp_path: Path) -> None:
+    path = tmp_path / "s.fern"
+    path.symlink_to(path)
+    with pytest.raises(StoreError, match="there is no store"):
+        fernwood.open(path)
     # From Python 3.13 on the disk is asked first.
     with pytest.raises(StoreError, match="is no name that a store can have; choose a shorter|the disk refused: "):
-        fernwood.ingest(np.eye(3), tmp_path / "s.fern")
+        fernwood.ingest(np.eye(3), path)
+
+
+def test_a_name_that_no_file_can_have(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="there is no store"):
-        fernwood.open(tmp_path / "s.fern")
+        fernwood.open(tmp_path / "a\0b")
     with pytest.raises(StoreError, match=r"'a\\x00b' is no name that a store can have; choose a shorter, plainer one"):
         fernwood.ingest(np.eye(3), "a\0b")

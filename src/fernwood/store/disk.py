@@ -25,9 +25,10 @@ class DiskStore(FileStore):
     """A store directory, opened for reading."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path.resolve()
-        # Held, so that a store that is replaced meanwhile is an error and never a mixture of two.
+        # Held, so that a store that is replaced meanwhile is an error and never a mixture of two. Only a path that leads
+        # to a store is resolved: what pathlib raises of one that leads to itself differs with the version of Python.
         manifest, self._directory = _held(path)
+        self.path = path.resolve()
         super().__init__(manifest, shown(self.path.name))
 
     @property
