@@ -25,10 +25,9 @@ class DiskStore(FileStore):
     """A store directory, opened for reading."""
 
     def __init__(self, path: Path) -> None:
-        # Held, so that a store that is replaced meanwhile is an error and never a mixture of two. Only a path that leads
-        # to a store is resolved: what pathlib raises of one that leads to itself differs with the version of Python.
+        # Held, so that a store that is replaced meanwhile is an error and never a mixture of two.
         manifest, self._directory = _held(path)
-        self.path = path.resolve()
+        self.path = path.resolve()  # now that it is known to lead somewhere: a link to itself raises what it likes
         super().__init__(manifest, shown(self.path.name))
 
     @property
