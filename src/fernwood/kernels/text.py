@@ -246,7 +246,7 @@ def _word(text, word, size, final, dialect):
                 else:
                     break
             i += 1
-        i += 1  # behind the closing quote, then to the end of the cell
+        i = min(i + 1, size)  # behind the closing quote, if there is one, then to the end of the cell
         while i < size and not _at_end(text, i, size, final, dialect.delimiter):
             i += 1
         return np.nan, (i if _at_end(text, i, size, final, dialect.delimiter) else -1), QUOTED_TEXT
