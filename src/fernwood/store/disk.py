@@ -27,7 +27,7 @@ class DiskStore(FileStore):
     def __init__(self, path: Path) -> None:
         # Held, so that a store that is replaced meanwhile is an error and never a mixture of two.
         manifest, self._directory = _held(path)
-        self.path = path.resolve()  # now that it is known to lead somewhere: a link to itself raises what it likes
+        self.path = path.resolve()
         super().__init__(manifest, shown(self.path.name))
 
     @property

@@ -414,7 +414,7 @@ def _on_disk(out: str | os.PathLike[str]) -> Path:
         )
     try:
         return place.resolve() if is_link(place) else place
-    except (OSError, ValueError, RuntimeError) as error:  # the last: a link to itself, before Python 3.13
+    except (OSError, ValueError, RuntimeError) as error:  # the last of these: links that lead nowhere but to themselves
         raise StoreError(f"{shown(place)} is no name that a store can have; choose a shorter, plainer one") from error
 
 
