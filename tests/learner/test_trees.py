@@ -281,7 +281,24 @@ def test_rows_that_are_not_there(rows: list[int], n: int) -> None:
         grow(np.zeros((2, 4), np.uint8), class_target([0, 1, 0, 1]), TreeSettings(), state=seeds.state(1), rows=rows)
 
 
+def test_kinds_of_other_columns() -> None:
+    with pytest.raises(ParameterError, match=r"kinds have shape \(3,\); give one for each of the 2 columns"):
+        grow(
+            np.zeros((2, 4), np.uint8), class_target([0, 1, 0, 1]), TreeSettings(), state=seeds.state(1), kinds=[0] * 3
+        )
+
+
 def test_targets_that_cannot_serve() -> None:
+    for shaped, n in (([], 0), ([[0], [1]], 2)):
+        shape = rf"the target has shape \({n}.*\); give one"
+        with pytest.raises(TargetError, match=f"{shape} class for every row"):
+            class_target(shaped)
+        with pytest.raises(TargetError, match=f"{shape} number for every row"):
+            value_target(shaped)
+    with pytest.raises(
+        TargetError, match=r"the target runs from -1.7e\+308 to 1.7e\+308, too far for doubles .* divide it"
+    ):
+        value_target([-1.7e308, 1.7e308])
     with pytest.raises(TargetError, match="missing"):
         class_target([0.0, np.nan])
     with pytest.raises(TargetError, match="missing"):

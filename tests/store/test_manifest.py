@@ -131,12 +131,12 @@ def test_a_directory_or_nothing_is_no_store(tmp_path: Path) -> None:
         fernwood.open(tmp_path / "nothing.fern")
 
 
-def rerecord(store: Path, changed: Callable[[pa.Table], pa.Table]) -> None:
-    """Change the records of columns, and give them a checksum that fits."""
-    path = store / "columns.parquet"
+def rerecord(store: Path, changed: Callable[[pa.Table], pa.Table], part: str = "columns") -> None:
+    """Change the records of columns or of rows, and give them a checksum that fits."""
+    path = store / f"{part}.parquet"
     pq.write_table(changed(pq.read_table(path)), path)
     record = {"name": path.name, "size": path.stat().st_size, "checksum": digest(path.read_bytes())}
-    rewrite(store, columns=record)
+    rewrite(store, **{part: record})
 
 
 def with_field(records: pa.Table, name: str, of_first: object) -> pa.Table:
@@ -165,6 +165,48 @@ def test_records_that_lie(store: Path, changed: Callable[[pa.Table], pa.Table], 
     with pytest.raises(StoreError) as refused:
         fernwood.open(store).scales([0])
     assert str(refused.value) == f"the records of 's.fern' are damaged ({why}); make the store again"
+
+
+def with_weights(rows: pa.Table, weights: np.ndarray) -> pa.Table:
+    return rows.set_column(rows.column_names.index("weight"), "weight", pa.array(weights))
+
+
+@pytest.mark.parametrize(
+    ("changed", "why"),
+    [
+        (lambda t: t.slice(0, 39), "a role of other rows, or of another type"),
+        (lambda t: with_weights(t, np.ones(40, np.float32)), "a role of other rows, or of another type"),
+        (lambda t: with_weights(t, np.full(40, -1.0)), "weights that are none"),
+        (lambda t: with_weights(t, np.full(40, np.inf)), "weights that are none"),
+        (lambda t: t.append_column("group", pa.array(np.full(40, 40, np.int32))), "groups that are none"),
+        (lambda t: with_field(t, "target", 2), "a target that is none"),
+    ],
+)
+def test_rows_that_lie(store: Path, changed: Callable[[pa.Table], pa.Table], why: str) -> None:
+    rerecord(store, lambda rows: rows, "rows")
+    assert fernwood.open(store).weights is not None
+    rerecord(store, changed, "rows")
+    with pytest.raises(StoreError, match="the rows of 's.fern' do not fit its manifest; make the store again") as lie:
+        fernwood.open(store).weights  # noqa: B018
+    assert str(lie.value.__cause__) == why
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"classes": [None, 1]}, "a target without a name, or with classes that are none"),
+        ({"name": 5}, "a target without a name, or with classes that are none"),
+        ({"task": "pickle"}, "a target without a name, or with classes that are none"),
+        ({"classes": [1, 1]}, "a target that is none"),
+        ({"task": "regression"}, "a target that is none"),
+    ],
+)
+def test_a_target_that_lies(store: Path, changes: dict[str, object], why: str) -> None:
+    roles = json.loads((store / MANIFEST_NAME).read_text())["roles"]
+    rewrite(store, roles={"target": {**roles["target"], **changes}})
+    with pytest.raises(StoreError, match="the rows of 's.fern' do not fit its manifest; make the store again") as lie:
+        fernwood.open(store).target  # noqa: B018
+    assert str(lie.value.__cause__) == why
 
 
 def test_bins_that_are_none_name_the_column(store: Path) -> None:
