@@ -242,6 +242,20 @@ def test_phenotype_files_that_do_not_match(tmp_path: Path, text: str, sentence: 
         fernwood.ingest(path, target=str(tmp_path / "pheno.txt"))
 
 
+@pytest.mark.parametrize(
+    ("fam", "sentence"),
+    [
+        (b"\xff\xfe 1\n" * 12, "'cohort.fam' is not UTF-8 text; convert the file to UTF-8"),
+        (b"F0 I0 0 0 1 1\nalone\n", "line 2 of 'cohort.fam' has 1 word where at least two are expected; write"),
+    ],
+)
+def test_people_that_are_no_text(tmp_path: Path, fam: bytes, sentence: str) -> None:
+    path = write_plink(tmp_path / "cohort.bed", genotypes(12))
+    path.with_suffix(".fam").write_bytes(fam)
+    with pytest.raises(SourceError, match=sentence):
+        fernwood.ingest(path)
+
+
 def test_samples_of_two_families_need_their_families(tmp_path: Path) -> None:
     fam = "".join(f"F{i} I{i // 2} 0 0 1 1\n" for i in range(12))
     path = write_plink(tmp_path / "cohort.bed", genotypes(12), fam=fam)

@@ -12,7 +12,7 @@ import pytest
 import scipy.sparse
 
 import fernwood
-from fernwood.errors import BudgetError, SourceError, TargetError
+from fernwood.errors import BudgetError, SourceError, StoreError, TargetError
 
 RNG = np.random.default_rng(2)
 TABLE = RNG.random((6, 3))
@@ -151,3 +151,49 @@ def test_names_that_no_file_can_have() -> None:
         fernwood.ingest("x" * 300 + ".csv")
     with pytest.raises(TargetError, match="there is no target"):
         fernwood.ingest(TABLE, target="x" * 300)
+
+
+def test_files_that_are_not_what_their_names_say(tmp_path: Path) -> None:
+    files = {
+        "empty.csv": (b"", "'empty.csv' is empty; give a file that holds a table, or copy it again"),
+        "stream.feather": (b"FEA1 and more", "'stream.feather' is no Arrow IPC file; streams and the first Feather"),
+        "wide.mtx": (
+            b"%%MatrixMarket matrix coordinate real general\n3000000000 2 1\n1 1 1\n",
+            "'wide.mtx' has no line of rows, columns and entries behind its header; write it again",
+        ),
+    }
+    for name, (data, sentence) in files.items():
+        (tmp_path / name).write_bytes(data)
+        with pytest.raises(SourceError, match=sentence):
+            fernwood.ingest(tmp_path / name)
+
+
+def test_a_table_at_a_url_is_copied_first() -> None:
+    with pytest.raises(
+        SourceError, match="'s3://bucket/t.csv' is a URL, and tables are read from disk; copy it to one"
+    ):
+        fernwood.ingest("s3://bucket/t.csv")
+    with pytest.raises(StoreError, match="a store is made on disk, and 's3://bucket/t.fern' is a URL; make it here"):
+        fernwood.ingest(TABLE, "s3://bucket/t.fern")
+
+
+def test_one_cell_a_line_is_nothing_to_turn(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("gene\n1\n2\n")
+    with pytest.raises(SourceError, match="the first line of 't.csv' has one cell; .*: check the delimiter, or leave"):
+        fernwood.ingest(tmp_path / "t.csv", transposed=True)
+
+
+def test_columns_that_hold_nothing_or_nulls_of_their_own() -> None:
+    """Arrow has a type for nothing at all, and dictionaries may hold a null as a value."""
+    words = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, 0]), pa.array(["a", None, "b"]))
+    store = fernwood.ingest(pa.table({"gone": pa.nulls(4), "c": words, "d": [1.0, 2.0, 3.0, 4.0]}))
+    assert store.n_missing.tolist() == [4, 1, 0]
+    assert store.column("c").tolist() == ["a", None, "b", "a"]
+
+
+def test_columns_of_parquet_whose_names_have_dots(tmp_path: Path) -> None:
+    """Arrow takes "a" for all of "a.b" and the like, and brings more than was asked for."""
+    pq.write_table(pa.table({"a.b": [1, 2, 3], "c": [5, 5, 6], "a": [7, 8, 8]}), tmp_path / "t.parquet")
+    store = fernwood.ingest(tmp_path / "t.parquet", columns=["c", "a"])
+    assert list(store.names) == ["c", "a"]
+    assert [store.column(name).tolist() for name in store.names] == [[5, 5, 6], [7, 8, 8]]
