@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fernwood.kernels.components import fill_components, step_components, weigh_codes
+from fernwood.kernels.components import fill_components, mark_amounts, step_components, weigh_codes
 
 RNG = np.random.default_rng(0)
 
@@ -93,3 +93,21 @@ def test_steps_are_components_to_the_nearest_step() -> None:
     assert (abs(steps.astype(int)).max(axis=1) == np.where(unit > 0, 127, 0)).all()
     assert unit[3, 1] == 0
     assert (abs(steps * unit[:, None, :] - table) <= 0.5001 * unit[:, None, :]).all()
+
+
+def test_marks_are_equal_where_amounts_are() -> None:
+    """As written out with whole numbers of any size; the last column differs in the lowest bit of one amount."""
+    amounts = np.random.default_rng(8).random((6, 256))
+    amounts[3] = amounts[0]
+    amounts[5] = amounts[1]
+    amounts[5, 255] = np.nextafter(amounts[5, 255], 1)
+    marks = np.empty(6, np.uint64)
+    mark_amounts(amounts, marks)
+    for amount, mark in zip(amounts, marks.tolist(), strict=True):
+        wanted = 0xCBF29CE484222325
+        for word in amount.view(np.uint64).tolist():
+            wanted = (wanted ^ word) * 0x100000001B3 % 2**64
+            wanted ^= wanted >> 32
+        assert mark == wanted
+    assert marks[3] == marks[0]
+    assert len(set(marks.tolist())) == 5
