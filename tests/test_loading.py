@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import io
 import json
+import struct
 import subprocess
 import sys
 import warnings
@@ -279,6 +280,24 @@ def test_objects_are_no_plain_values(value: Any) -> None:
         pack(value, Archive(), "v")
 
 
+def test_records_are_no_plain_values() -> None:
+    with pytest.raises(NotPlainError, match="v is an array of records, which a model does not have; leave it out"):
+        pack(np.zeros(2, [("a", "i4")]), Archive(), "v")
+
+
+def test_a_model_for_which_there_is_no_scratch_is_not_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    selector = fitted("subspace", *numbers())
+
+    def full() -> Any:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("fernwood.selectors.base.scratch_directory", full)
+    sentence = "the model cannot be put together: No space left on device; see that there is room for scratch files"
+    with pytest.raises(StoreError, match=sentence):
+        selector.save(tmp_path / "m")
+    assert not list(tmp_path.iterdir())
+
+
 # Bad files -----------------------------------------------------------------------------------------------------------
 
 
@@ -521,6 +540,7 @@ def test_arrays_of_objects_and_bombs_are_refused(saved: Path, tmp_path: Path) ->
     "why",
     [
         "a member is compressed",
+        "members are larger than the file",
         "another format",
         "the manifest is damaged",
         "there are other members than the manifest names",
@@ -541,7 +561,13 @@ def test_what_is_no_model_says_why_to_whoever_looks(why: str, saved: Path, tmp_p
         "a member is damaged": {"state.coef_.npy": members["state.coef_.npy"][:-1] + b"x"},
     }
     packed = zipfile.ZIP_DEFLATED if why == "a member is compressed" else zipfile.ZIP_STORED
-    (tmp_path / "m").write_bytes(_zip({**members, **changes.get(why, {})}, packed))
+    data = _zip({**members, **changes.get(why, {})}, packed)
+    if why == "members are larger than the file":  # the last is said to be as long as all of it, twice in the directory
+        size, place = len(members["state.coef_.npy"]), data.rindex(b"PK\x01\x02", 0, data.rindex(b"state.coef_.npy"))
+        lie = 2 * struct.pack("<I", len(data))
+        assert data[place + 20 : place + 28] == 2 * struct.pack("<I", size)
+        data = data[: place + 20] + lie + data[place + 28 :]
+    (tmp_path / "m").write_bytes(data)
     with pytest.raises(StoreError, match="'m' is no model of Fernwood, or it is damaged; copy it again") as refused:
         fernwood.load(tmp_path / "m")
     assert str(refused.value.__cause__) == why

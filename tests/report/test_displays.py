@@ -86,6 +86,14 @@ def test_bad_input_is_refused() -> None:
         fernwood.SnowballDisplay.from_result(old)
 
 
+def test_without_matplotlib_the_way_out_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+    with pytest.raises(
+        ParameterError, match=r"pictures need matplotlib, which is not installed; install fernwood\[plot"
+    ):
+        fernwood.ImportanceDisplay.from_result(made_result())
+
+
 def test_matplotlib_is_not_loaded_before_it_is_needed() -> None:
     code = "import sys, fernwood; fernwood.ImportanceDisplay; sys.exit('matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -357,3 +357,15 @@ def test_without_anndata_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setitem(sys.modules, "zarr", None)
     with pytest.raises(SourceError, match=r"needs the library zarr, .*; pip install 'fernwood\[zarr\]'"):
         fernwood.ingest(tmp_path / "a.zarr")
+
+
+def test_a_column_of_obs_that_is_neither_numbers_nor_words(tmp_path: Path) -> None:
+    path = to_h5ad(annotated("csr"), tmp_path)
+    with h5py.File(path, "r+") as file:
+        obs = file["obs"]
+        obs["waves"] = np.ones(ROWS, complex)
+        obs["waves"].attrs.update({"encoding-type": "array", "encoding-version": "0.2.0"})
+        obs.attrs["column-order"] = [*obs.attrs["column-order"], "waves"]
+    sentence = "column 'waves' of obs is of type 'complex128', which is neither numbers, booleans nor text; convert it"
+    with pytest.raises(SourceError, match=sentence):
+        fernwood.ingest(path, target="waves")
