@@ -192,6 +192,16 @@ def test_classes_categories_missing_values_weights_and_groups() -> None:
     assert few["stand_ins"]["word"] == ["f1"]
 
 
+def test_of_many_rows_some_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which, the seed says; the few that suffice are the same here, and the same whoever draws."""
+    table = copies(500, 2)
+    whole = named(search(table, table["f0"] > 0))
+    monkeypatch.setattr("fernwood.search.reducing._MOST_ROWS", 300)
+    some = [named(search(table, table["f0"] > 0, n_threads=n)) for n in (1, 2)]
+    assert some[0]["kept"] == whole["kept"] == ["f0"]
+    assert some[0] == some[1] != whole
+
+
 def test_covariates_stay_and_are_no_candidates() -> None:
     """y is told by f and g; given f, only g is worth keeping."""
     table = copies(500, 2)
