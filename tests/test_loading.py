@@ -10,6 +10,7 @@ import subprocess
 import sys
 import warnings
 import zipfile
+from enum import IntEnum
 from pathlib import Path
 from typing import Any
 
@@ -278,6 +279,25 @@ def test_plain_values_come_back(value: Any) -> None:
 def test_objects_are_no_plain_values(value: Any) -> None:
     with pytest.raises(NotPlainError, match="cannot hold"):
         pack(value, Archive(), "v")
+
+
+class Level(IntEnum):
+    LOW = 3
+
+
+@pytest.mark.parametrize(
+    ("value", "plain"), [(np.float32(0.5), 0.5), (np.int8(3), 3), (np.True_, True), (np.str_("a"), "a"), (Level.LOW, 3)]
+)
+def test_numbers_of_numpy_and_enumerations_come_back_plain(value: Any, plain: Any) -> None:
+    back = unpack(json.loads(json.dumps(pack(value, Archive(), "v"))), Archive())
+    assert (back, type(back)) == (plain, type(plain))
+
+
+def test_arrays_of_strings_of_any_length_come_back() -> None:
+    words, archive = np.array([["a", "ü" * 40]], np.dtypes.StringDType()), Archive()
+    back = unpack(json.loads(json.dumps(pack(words, archive, "v"))), archive)
+    assert back.dtype == words.dtype
+    np.testing.assert_array_equal(back, words)
 
 
 def test_records_are_no_plain_values() -> None:

@@ -369,3 +369,13 @@ def test_a_column_of_obs_that_is_neither_numbers_nor_words(tmp_path: Path) -> No
     sentence = "column 'waves' of obs is of type 'complex128', which is neither numbers, booleans nor text; convert it"
     with pytest.raises(SourceError, match=sentence):
         fernwood.ingest(path, target="waves")
+
+
+def test_a_column_of_obs_has_one_role_and_a_name_of_its_own() -> None:
+    adata = annotated("csr")
+    with pytest.raises(TargetError, match="'batch' cannot be the groups and something else at once"):
+        fernwood.ingest(adata, target="batch", groups="batch")
+    adata.obs["gene 3"] = np.arange(ROWS)
+    sentence = "the covariate 'gene 3' describes the rows and is a column of the table too; rename one"
+    with pytest.raises(SourceError, match=sentence):
+        fernwood.ingest(adata, target="batch", given=["gene 3"])

@@ -191,9 +191,24 @@ def test_columns_that_hold_nothing_or_nulls_of_their_own() -> None:
     assert store.column("c").tolist() == ["a", None, "b", "a"]
 
 
-def test_columns_of_parquet_whose_names_have_dots(tmp_path: Path) -> None:
-    """Arrow takes "a" for all of "a.b" and the like, and brings more than was asked for."""
-    pq.write_table(pa.table({"a.b": [1, 2, 3], "c": [5, 5, 6], "a": [7, 8, 8]}), tmp_path / "t.parquet")
-    store = fernwood.ingest(tmp_path / "t.parquet", columns=["c", "a"])
-    assert list(store.names) == ["c", "a"]
-    assert [store.column(name).tolist() for name in store.names] == [[5, 5, 6], [7, 8, 8]]
+@pytest.mark.parametrize("dropped", [[], ["a"], ["a (2)"], ["b"], ["a", "a (2)"]])
+@pytest.mark.parametrize("target", [None, "a", "a (2)"])
+def test_a_name_that_stands_twice_in_parquet(tmp_path: Path, dropped: list[str], target: str | None) -> None:
+    """Arrow brings both columns of a name, however few are asked for, and not in the order of the file."""
+    values = {"a": [1, 2, 3, 3], "b": [5, 5, 6, 5], "a (2)": [7, 8, 8, 9]}
+    pq.write_table(pa.table([pa.array(v) for v in values.values()], names=["a", "b", "a"]), tmp_path / "t.parquet")
+    dropped = [name for name in dropped if name != target]
+    how = {} if target is None else {"target": target, "task": "regression"}
+    store = fernwood.ingest(tmp_path / "t.parquet", clean_names=True, drop=dropped, **how)
+    assert list(store.names) == [name for name in values if name not in dropped and name != target]
+    for name in store.names:
+        assert store.column(name).tolist() == values[name]
+    if target is not None:
+        assert store.target.values.tolist() == values[target]
+
+
+def test_a_column_of_another_file_that_is_not_there(tmp_path: Path) -> None:
+    (tmp_path / "y.csv").write_text("height,weight\n" + "1,2\n3,4\n" * 3)
+    with pytest.raises(TargetError, match=r"'y.csv' has no column 'heigth'; did you mean 'height'\?"):
+        fernwood.ingest(TABLE, target=f"{tmp_path / 'y.csv'}:heigth")
+    assert fernwood.ingest(TABLE, target=f"{tmp_path / 'y.csv'}:weight", task="regression").n_columns == 3
