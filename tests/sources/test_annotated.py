@@ -379,3 +379,11 @@ def test_a_column_of_obs_has_one_role_and_a_name_of_its_own() -> None:
     sentence = "the covariate 'gene 3' describes the rows and is a column of the table too; rename one"
     with pytest.raises(SourceError, match=sentence):
         fernwood.ingest(adata, target="batch", given=["gene 3"])
+
+
+def test_a_file_of_another_name_is_known_by_what_it_holds(tmp_path: Path) -> None:
+    path = to_h5ad(annotated("csr"), tmp_path).rename(tmp_path / "t.h5")
+    assert fernwood.ingest(path, **OPTIONS).fingerprint == plain().fingerprint
+    sentence = "'X' in 't.h5' has shape|has no data set 'X'"
+    with pytest.raises(SourceError, match=sentence):  # a sparse matrix is a group
+        fernwood.ingest(path, dataset="X")
