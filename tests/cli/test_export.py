@@ -144,6 +144,15 @@ def test_a_reduced_table_that_is_exact_says_nothing_of_bins(run: Any, tmp_path: 
     assert (tmp_path / "x.csv").read_text().splitlines()[0] == '"few","y"'
 
 
+def test_a_target_of_numbers_is_beside_the_columns(run: Any, tmp_path: Path) -> None:
+    numbers = np.arange(N) / 8
+    made_run(tmp_path / "r", mixed().select(["few", "many"]).append_column("z", pa.array(numbers)), ["few"], target="z")
+    assert run("export", "r", "--table", "x.parquet", "--only", "all").code == 0
+    table = pq.read_table(tmp_path / "x.parquet")
+    assert table.column_names == ["few", "many", "z"]
+    assert table.column("z").to_numpy().tolist() == numbers.tolist()
+
+
 def test_a_target_with_the_name_of_a_column(run: Any, tmp_path: Path) -> None:
     (tmp_path / "few.csv").write_text("few\n" + "".join(f"{i % 2}\n" for i in range(N)))
     made_run(tmp_path / "r", mixed().select(["few", "many"]), ["few"], target=tmp_path / "few.csv")

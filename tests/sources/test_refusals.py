@@ -157,6 +157,10 @@ def test_files_that_are_not_what_their_names_say(tmp_path: Path) -> None:
     files = {
         "empty.csv": (b"", "'empty.csv' is empty; give a file that holds a table, or copy it again"),
         "stream.feather": (b"FEA1 and more", "'stream.feather' is no Arrow IPC file; streams and the first Feather"),
+        "sparse.mtx": (
+            b"%%MatrixMarket matrix coordinate real general\n3 2000000000 1\n1 1 1\n",
+            "'sparse.mtx' says that it has 2,000,000,000 columns, and is too small a file to have entries of most of",
+        ),
         "wide.mtx": (
             b"%%MatrixMarket matrix coordinate real general\n3000000000 2 1\n1 1 1\n",
             "'wide.mtx' has no line of rows, columns and entries behind its header; write it again",
@@ -166,6 +170,21 @@ def test_files_that_are_not_what_their_names_say(tmp_path: Path) -> None:
         (tmp_path / name).write_bytes(data)
         with pytest.raises(SourceError, match=sentence):
             fernwood.ingest(tmp_path / name)
+
+
+def test_a_batch_that_follows_offsets_out_of_the_file(tmp_path: Path) -> None:
+    """Arrow takes a file at its word; what it says is held against what is there."""
+    words = pa.array(["one", "two", "three"])
+    with pa.ipc.new_file(tmp_path / "t.arrow", pa.schema([("a", pa.string())])) as file:
+        file.write(pa.record_batch([words], names=["a"]))
+    data = (tmp_path / "t.arrow").read_bytes()
+    offsets = np.array([0, 3, 6, 11], np.int32).tobytes()
+    assert data.count(offsets) == 1
+    (tmp_path / "t.arrow").write_bytes(data.replace(offsets, np.array([0, 3, 6, 2**30], np.int32).tobytes()))
+    with pytest.raises(
+        SourceError, match=r"'t.arrow' cannot be read as Arrow IPC or Feather, .* \(.*\); copy it again"
+    ):
+        fernwood.ingest(tmp_path / "t.arrow")
 
 
 def test_a_table_at_a_url_is_copied_first() -> None:
