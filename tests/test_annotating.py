@@ -162,7 +162,9 @@ def test_an_object_is_changed_in_memory() -> None:
     assert_annotated(adata.var)
     with pytest.raises(SourceError, match="is a view, which nothing can be written to"):
         fernwood.annotate(result, adata[:10])
-    with pytest.raises(ParameterError, match="output is for files"):
+    with pytest.raises(
+        ParameterError, match="output is for files, and an AnnData object is changed in memory; leave it out"
+    ):
         fernwood.annotate(result, adata, "t.h5ad")
     with pytest.raises(SourceError, match="a list has no var to write to"):
         fernwood.annotate(result, [1, 2])

@@ -40,6 +40,11 @@ def test_equal_runs() -> None:
     assert (changes.n_top, changes.n_top_both) == (10, 10)
 
 
+def test_another_seed_and_no_other_decision() -> None:
+    changes = compare(result(["c1", "c2"], ["c3"]), result(["c1", "c2"], ["c3"], seed=7))
+    assert changes.why == "only the seed differs, and no decision depends on it"
+
+
 def test_what_changed_and_how_near_it_was() -> None:
     there = result(["c1", "c2", "c3"], ["c5"], q={"c3": 0.09})
     here = result(["c4", "c1", "c2"], ["c3", "c6"], q={"c3": 0.12}, seed=7)

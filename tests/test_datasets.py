@@ -62,8 +62,8 @@ def test_a_store_holds_the_same_table(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ((100, 10), "n_columns is 10"),
-        ((2, 30), "n_rows is 2"),
+        ((100, 10), "n_columns is 10; the 20 relevant columns alone need that many"),
+        ((2, 30), "n_rows is 2; give at least 4"),
         ((100, 30, 0), "n_informative is 0"),
         ((100, 30, 13), "n_informative is 13"),
     ],

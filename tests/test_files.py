@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import fernwood
-from fernwood.errors import StoreError
+from fernwood.errors import SourceError, StoreError
 from fernwood.files import (
     FileReader,
     FileWriter,
@@ -336,3 +336,14 @@ def test_a_shared_directory_made_anew_is_not_removed_by_one_who_came_late(
     assert [path.name for path in tmp_path.iterdir()] == ["d"]
     new.clear()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_link_that_leads_nowhere_is_not_what_was_meant(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has the very name: "there is no file 'genes.csv'; did you mean 'genes.csv'?" was said of one."""
+    monkeypatch.chdir(tmp_path)
+    Path("genes.csv").symlink_to("gone")
+    with pytest.raises(SourceError, match=r"^there is no file 'genes\.csv'; check the path$"):
+        fernwood.ingest("genes.csv")
+    Path("gene.csv").touch()
+    with pytest.raises(SourceError, match=r"^there is no file 'genes\.csv'; did you mean 'gene\.csv'\?$"):
+        fernwood.ingest("genes.csv")

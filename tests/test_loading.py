@@ -5,10 +5,12 @@ from __future__ import annotations
 import errno
 import io
 import json
+import struct
 import subprocess
 import sys
 import warnings
 import zipfile
+from enum import IntEnum
 from pathlib import Path
 from typing import Any
 
@@ -279,6 +281,43 @@ def test_objects_are_no_plain_values(value: Any) -> None:
         pack(value, Archive(), "v")
 
 
+class Level(IntEnum):
+    LOW = 3
+
+
+@pytest.mark.parametrize(
+    ("value", "plain"), [(np.float32(0.5), 0.5), (np.int8(3), 3), (np.True_, True), (np.str_("a"), "a"), (Level.LOW, 3)]
+)
+def test_numbers_of_numpy_and_enumerations_come_back_plain(value: Any, plain: Any) -> None:
+    back = unpack(json.loads(json.dumps(pack(value, Archive(), "v"))), Archive())
+    assert (back, type(back)) == (plain, type(plain))
+
+
+def test_arrays_of_strings_of_any_length_come_back() -> None:
+    words, archive = np.array([["a", "ü" * 40]], np.dtypes.StringDType()), Archive()
+    back = unpack(json.loads(json.dumps(pack(words, archive, "v"))), archive)
+    assert back.dtype == words.dtype
+    np.testing.assert_array_equal(back, words)
+
+
+def test_records_are_no_plain_values() -> None:
+    with pytest.raises(NotPlainError, match="v is an array of records, which a model does not have; leave it out"):
+        pack(np.zeros(2, [("a", "i4")]), Archive(), "v")
+
+
+def test_a_model_for_which_there_is_no_scratch_is_not_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    selector = fitted("subspace", *numbers())
+
+    def full() -> Any:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("fernwood.selectors.base.scratch_directory", full)
+    sentence = "the model cannot be put together: No space left on device; see that there is room for scratch files"
+    with pytest.raises(StoreError, match=sentence):
+        selector.save(tmp_path / "m")
+    assert not list(tmp_path.iterdir())
+
+
 # Bad files -----------------------------------------------------------------------------------------------------------
 
 
@@ -434,11 +473,46 @@ def test_a_file_that_lies(lie: str, saved: Path, tmp_path: Path) -> None:
     assert "\n" not in str(refused.value)
 
 
-@pytest.mark.parametrize("value", [{"array": "state.coef_", "x": 1}, {"object": "os.system"}, {"float": "9" * 99}, {}])
-def test_values_that_lie(value: Any, saved: Path, tmp_path: Path) -> None:
+def assert_does_not_fit(path: Path, why: str) -> None:
+    with pytest.raises(StoreError) as refused:
+        fernwood.load(path)
+    ending = "it is damaged, or was made up; save the model again"
+    assert str(refused.value) == f"'{path.name}' does not fit together ({why}): {ending}"
+
+
+@pytest.mark.parametrize(
+    ("value", "why"),
+    [
+        ({"array": "state.coef_", "x": 1}, "'state.coef_.npy'"),
+        ({"object": "os.system"}, "object is nothing that Fernwood writes"),
+        ({"float": "9" * 9}, "'999999999'"),
+        ({}, "an object without an entry is nothing that Fernwood writes"),
+    ],
+)
+def test_values_that_lie(value: Any, why: str, saved: Path, tmp_path: Path) -> None:
     parameters = {**read_archive(saved / "tree").entries["parameters"], "max_depth": value}
     forged(saved / "tree", tmp_path / "m", parameters=parameters)
-    with pytest.raises(StoreError):
+    assert_does_not_fit(tmp_path / "m", why)
+
+
+@pytest.mark.parametrize(
+    ("name", "state", "why"),
+    [
+        ("tree", {"n_features_in_": 0}, "a model of no columns"),
+        ("tree", {"n_features_in_": True}, "a model of no columns"),
+        ("tree", {"feature_names_in_": {"objects": ["a"], "shape": [1]}}, "names of other columns"),
+        ("tree", {"_sklearn_output_config": {"dict": [["transform", "pickle"]]}}, "no form of output"),
+        ("selector", {"n_features_in_": 3}, "a result about other columns"),
+    ],
+)
+def test_states_that_lie(name: str, state: dict[str, Any], why: str, saved: Path, tmp_path: Path) -> None:
+    forged(saved / name, tmp_path / "m", state={**read_archive(saved / name).entries["state"], **state})
+    assert_does_not_fit(tmp_path / "m", why)
+
+
+def test_a_name_that_this_fernwood_does_not_know_is_told(saved: Path, tmp_path: Path) -> None:
+    forged(saved / "tree", tmp_path / "m", state={**read_archive(saved / "tree").entries["state"], "predict": 3})
+    with pytest.raises(StoreError, match="'m' cannot be loaded: the model has 'predict', which this Fernwood does not"):
         fernwood.load(tmp_path / "m")
 
 
@@ -476,12 +550,47 @@ def test_arrays_of_objects_and_bombs_are_refused(saved: Path, tmp_path: Path) ->
         (tmp_path / "m").write_bytes(_zip(resealed("state.coef_.npy", data)))
         with pytest.raises(StoreError):
             fernwood.load(tmp_path / "m")
-    (tmp_path / "m").write_bytes(_zip(members, zipfile.ZIP_DEFLATED))
-    with pytest.raises(StoreError, match="is no model of Fernwood, or it is damaged"):
+    header = io.BytesIO()
+    np.lib.format.write_array_header_1_0(header, {"descr": "<f8", "fortran_order": False, "shape": (True,)})
+    (tmp_path / "m").write_bytes(_zip(resealed("state.coef_.npy", header.getvalue() + bytes(8))))
+    assert_does_not_fit(tmp_path / "m", "a length is no number")
+
+
+@pytest.mark.parametrize(
+    "why",
+    [
+        "a member is compressed",
+        "members are larger than the file",
+        "another format",
+        "the manifest is damaged",
+        "there are other members than the manifest names",
+        "a member is damaged",
+    ],
+)
+def test_what_is_no_model_says_why_to_whoever_looks(why: str, saved: Path, tmp_path: Path) -> None:
+    """In one sentence for all, since nothing can be done but to copy it again; the cause is kept."""
+    with zipfile.ZipFile(saved / "perceptron") as parts:
+        members = {name: parts.read(name) for name in parts.namelist()}
+    manifest = members["manifest.json"]
+    other = json.loads(manifest) | {"format": "fernwood result"}
+    del other["checksum"]
+    changes = {
+        "another format": {"manifest.json": seal(other)},
+        "the manifest is damaged": {"manifest.json": manifest.replace(b"ThermalPerceptron", b"ThermalPerceptrom")},
+        "there are other members than the manifest names": {"more.npy": b"x"},
+        "a member is damaged": {"state.coef_.npy": members["state.coef_.npy"][:-1] + b"x"},
+    }
+    packed = zipfile.ZIP_DEFLATED if why == "a member is compressed" else zipfile.ZIP_STORED
+    data = _zip({**members, **changes.get(why, {})}, packed)
+    if why == "members are larger than the file":  # the last is said to be as long as all of it, twice in the directory
+        size, place = len(members["state.coef_.npy"]), data.rindex(b"PK\x01\x02", 0, data.rindex(b"state.coef_.npy"))
+        lie = 2 * struct.pack("<I", len(data))
+        assert data[place + 20 : place + 28] == 2 * struct.pack("<I", size)
+        data = data[: place + 20] + lie + data[place + 28 :]
+    (tmp_path / "m").write_bytes(data)
+    with pytest.raises(StoreError, match="'m' is no model of Fernwood, or it is damaged; copy it again") as refused:
         fernwood.load(tmp_path / "m")
-    (tmp_path / "m").write_bytes(_zip({**members, "more.npy": b"x"}))
-    with pytest.raises(StoreError, match="is no model of Fernwood, or it is damaged"):
-        fernwood.load(tmp_path / "m")
+    assert str(refused.value.__cause__) == why
 
 
 def test_numpy_opens_the_file(saved: Path) -> None:

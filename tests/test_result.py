@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import pickle
 from dataclasses import replace
@@ -10,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import fernwood
@@ -17,7 +19,7 @@ from fernwood.errors import StoreError
 from fernwood.relevance import Decision, Verdicts
 from fernwood.result import Facts, Result, result_of
 from fernwood.saved import DECISIONS_NAME, INSIGHT_NAME, SUMMARY_NAME, load_result, save_result
-from fernwood.sealed import seal
+from fernwood.sealed import digest, seal
 from fernwood.search.selecting import select_by_subspaces
 from fernwood.search.settings import SubspaceSettings
 from fernwood.sources.names import ListedNames, NumberedNames
@@ -223,6 +225,80 @@ def test_what_is_no_result(tmp_path: Path) -> None:
     (tmp_path / SUMMARY_NAME).write_bytes(seal({"format": "fernwood result", "version": 2}))
     with pytest.raises(StoreError, match="holds a result of another Fernwood; read it with that one"):
         load_result(tmp_path)
+
+
+def forge(directory: Path, name: str, data: bytes, **entries: Any) -> None:
+    """Other bytes in a file, or other entries in the summary, with checksums that fit: a lie, not an accident."""
+    (directory / name).write_bytes(data)
+    summary = json.loads((directory / SUMMARY_NAME).read_bytes()) | entries
+    del summary["checksum"]
+    summary["files"][name] = digest(data)
+    (directory / SUMMARY_NAME).write_bytes(seal(summary))
+
+
+def assert_lie(directory: Path, why: str) -> None:
+    with pytest.raises(StoreError, match="is damaged; make it again with `fernwood resume`") as refused:
+        load_result(directory)
+    assert str(refused.value.__cause__) == why
+
+
+def retyped(table: pa.Table, name: str, values: Any) -> bytes:
+    """The decisions with another column in the place of one."""
+    file = io.BytesIO()
+    pq.write_table(table.set_column(table.column_names.index(name), name, pa.array(values)), file)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "why"),
+    [
+        ("position", [0, 1, 2, 3, 4, 4], "a position is missing or stands twice"),
+        ("score", [1, 2, 3, 4, 5, 6], "score is of another type, or has gaps"),
+        ("score", [1.0, None, 3.0, 4.0, 5.0, 6.0], "score is of another type, or has gaps"),
+    ],
+)
+def test_decisions_that_lie(tmp_path: Path, name: str, values: list[Any], why: str) -> None:
+    save_result(result(), tmp_path)
+    forge(tmp_path, DECISIONS_NAME, retyped(pq.read_table(tmp_path / DECISIONS_NAME), name, values))
+    assert_lie(tmp_path, why)
+
+
+def test_a_summary_of_other_columns_lies(tmp_path: Path) -> None:
+    save_result(result(), tmp_path)
+    decisions = (tmp_path / DECISIONS_NAME).read_bytes()
+    forge(tmp_path, DECISIONS_NAME, decisions)
+    assert same(result(), load_result(tmp_path))  # the forger's hand alone is not what is refused
+    forge(tmp_path, DECISIONS_NAME, decisions, n_columns=7)
+    assert_lie(tmp_path, "decisions about other columns")
+    forge(tmp_path, DECISIONS_NAME, decisions, n_columns=6, n_draws=-1)
+    assert_lie(tmp_path, "facts that are none")
+
+
+BINS = {"edges": [0.0, 1.0, 2.0], "categories": [], "rows": [3, 4], "lines": {"a": [0.5, 0.5]}}
+
+
+@pytest.mark.parametrize("part", ["edges", "rows", "lines"])
+def test_insight_that_lies(tmp_path: Path, part: str) -> None:
+    save_result(result(), tmp_path)
+    insight = json.loads((tmp_path / INSIGHT_NAME).read_bytes())
+    profile = {"effect": "rises", "strength": 0.5, "kind": "number", "missing": 0, **BINS}
+    insight["profiles"] = {HOSTILE[3]: profile}
+    forge(tmp_path, INSIGHT_NAME, json.dumps(insight).encode())
+    assert load_result(tmp_path).insight.profiles[3].rows == [3, 4]
+    profile[part] = {"a": [0.5]} if part == "lines" else BINS[part][:-1]
+    forge(tmp_path, INSIGHT_NAME, json.dumps(insight).encode())
+    assert_lie(tmp_path, "a profile of different lengths")
+    del profile[part]
+    insight["history"]["done"] = [1]
+    forge(tmp_path, INSIGHT_NAME, json.dumps(insight).encode())
+    assert_lie(tmp_path, "a history of different lengths")
+
+
+def test_scores_or_chances_are_needed() -> None:
+    store = fernwood.ingest(np.arange(6.0).reshape(3, 2))
+    verdicts = Verdicts(np.zeros(2, np.uint8), np.zeros(2, np.uint8), ("ahead",))
+    with pytest.raises(ValueError, match="a result needs scores, or chances to make them of"):
+        result_of(store, np.arange(2), FACTS, verdicts, draws=np.ones(2, np.int32))
 
 
 # From a store -------------------------------------------------------------------------------------------------------

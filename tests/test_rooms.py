@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -125,3 +126,10 @@ def test_import_is_light() -> None:
 def test_reading_numbers_compiles_nothing() -> None:
     check = "import sys, numpy, fernwood; fernwood.ingest(numpy.eye(3)); print('numba' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True).stdout == "False\n"
+
+
+@pytest.mark.parametrize("module", ["fernwood", "fernwood.theory"])
+def test_names_that_a_module_does_not_have(module: str) -> None:
+    with pytest.raises(AttributeError, match=f"^module '{module}' has no attribute 'nothing'$"):
+        import_module(module).nothing  # noqa: B018
+    assert "nothing" not in dir(import_module(module))

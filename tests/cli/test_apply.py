@@ -202,6 +202,17 @@ def test_what_is_unlike_is_told(run: Any, made: Path, tmp_path: Path, table: pa.
     assert told["output"] == "x.parquet"
 
 
+def test_days_far_outside_are_told_as_days(run: Any, tmp_path: Path) -> None:
+    days = pa.array(np.datetime64("2024-01-01") + np.arange(50)).cast(pa.timestamp("s"))
+    made_run(tmp_path / "r", pa.table({"day": days, "y": np.arange(50) % 2}), ["day"], target="y")
+    late = pa.array(np.datetime64("2031-05-04") + np.zeros(50, int)).cast(pa.timestamp("s"))
+    pq.write_table(pa.table({"day": late}), tmp_path / "new.parquet")
+    said = (
+        "far outside what the run saw, 2024-01-01T00:00:00 to 2024-02-19T00:00:00: 2031-05-04T00:00:00 (50 of 50 rows"
+    )
+    assert said in run("apply", "r", "new.parquet", "--output", "x.csv").err
+
+
 def test_what_is_like_is_not(run: Any, made: Path, tmp_path: Path) -> None:
     table = changed("age", [50] * 48 + [95, 15])  # a little outside is ordinary
     table = table.set_column(3, "dose", pa.array([None] * 4 + [0.5] * 46))  # and so are few missing values

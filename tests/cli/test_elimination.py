@@ -69,6 +69,10 @@ def test_a_learner_that_fails_is_named_and_the_run_is_kept(run: Any, table: Path
         (("--estimator", "no_such_module:Class"), "No module named 'no_such_module'; is the module installed?"),
         (("--estimator", "sklearn.tree:Nothing"), "'sklearn.tree' has no 'Nothing'"),
         (("--estimator", "json:loads"), "which is no class with fit and predict"),
+        (
+            ("--estimator", "sklearn.multiclass:OneVsRestClassifier"),
+            "'sklearn.multiclass:OneVsRestClassifier', which cannot be made without parameters: ",
+        ),
         (("--estimator", "tree", "--n-relevant", "20"), "n_relevant is 20 of 20 usable columns"),
         (("--estimator", "tree", "--r-min", "9", "--r-max", "3"), "r_min is 9 and r_max 3"),
         (("--estimator", "tree", "--cv", "151"), "cv is 151 and the table has 150 rows"),

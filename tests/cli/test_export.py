@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import json
 import resource
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,9 @@ import pyarrow.feather as feather
 import pyarrow.parquet as pq
 import pytest
 
+from fernwood.cli.export import _write_names
+from fernwood.errors import StoreError
+from fernwood.sources.names import ListedNames
 from tests.made_runs import made_run
 
 N = 600
@@ -139,6 +144,15 @@ def test_a_reduced_table_that_is_exact_says_nothing_of_bins(run: Any, tmp_path: 
     assert (tmp_path / "x.csv").read_text().splitlines()[0] == '"few","y"'
 
 
+def test_a_target_of_numbers_is_beside_the_columns(run: Any, tmp_path: Path) -> None:
+    numbers = np.arange(N) / 8
+    made_run(tmp_path / "r", mixed().select(["few", "many"]).append_column("z", pa.array(numbers)), ["few"], target="z")
+    assert run("export", "r", "--table", "x.parquet", "--only", "all").code == 0
+    table = pq.read_table(tmp_path / "x.parquet")
+    assert table.column_names == ["few", "many", "z"]
+    assert table.column("z").to_numpy().tolist() == numbers.tolist()
+
+
 def test_a_target_with_the_name_of_a_column(run: Any, tmp_path: Path) -> None:
     (tmp_path / "few.csv").write_text("few\n" + "".join(f"{i % 2}\n" for i in range(N)))
     made_run(tmp_path / "r", mixed().select(["few", "many"]), ["few"], target=tmp_path / "few.csv")
@@ -244,3 +258,13 @@ def test_what_is_in_the_way_of_the_table_is_said_first(run: Any, made: Path, tmp
     done = run("export", made, "--to", "names", "--table", "there.csv")
     assert (done.code, done.out) == (2, "")
     assert "'there.csv' exists" in done.err
+
+
+@pytest.mark.parametrize(("name", "end"), [("a\nb", b"\n"), ("a\rb", b"\n"), ("a\0b", b"\0")])
+def test_a_name_that_ends_a_line_is_in_no_list(name: str, end: bytes) -> None:
+    """No store has such a name; the result of a stranger may."""
+    result: Any = SimpleNamespace(order=np.arange(2), names=ListedNames(pa.array(["c", name], pa.large_string())))
+    out = io.BytesIO()
+    with pytest.raises(StoreError, match="holds what ends a line, so that a list would tell it as two; use --to json"):
+        _write_names(result, "all", out, end)
+    assert out.getvalue() == b""

@@ -144,9 +144,18 @@ class StoreContract:
             np.testing.assert_array_equal(part.target.values, store.target.values[chosen])
             assert part.fingerprint != store.fingerprint
 
-    @pytest.mark.parametrize("rows_", [[True], [-1], [1000], [[0]]])
-    def test_refuses_rows_that_are_not_there(self, store: Store, rows_: list[object]) -> None:
-        with pytest.raises(ParameterError):
+    @pytest.mark.parametrize(
+        ("rows_", "sentence"),
+        [
+            ([True], r"the mask has shape \(1,\); this store has \d+ rows"),
+            ([0.5], "rows are given as float64; give row numbers or a mask of booleans"),
+            ([-1, 3], r"rows run from -1 to 3; this store has 0 to \d+"),
+            ([1000], r"rows run from 1000 to 1000; this store has 0 to \d+"),
+            ([[0]], r"rows have shape \(1, 1\); give one list of row numbers, or a mask"),
+        ],
+    )
+    def test_refuses_rows_that_are_not_there(self, store: Store, rows_: list[object], sentence: str) -> None:
+        with pytest.raises(ParameterError, match=sentence):
             store.rows(rows_)
 
     def test_describes_itself(self, store: Store, rows: NDArray[np.int64]) -> None:

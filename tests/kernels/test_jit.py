@@ -94,3 +94,43 @@ def test_genotypes_and_sparse_text(tmp_path: Path) -> None:
         outputs[flag] = run.stdout.splitlines()
     assert outputs["0"][:3] == outputs["1"]
     assert outputs["0"][3] == "[1, 1, 1, 1, 1, 1] 0"
+
+
+AHEAD = """
+import pkgutil, warnings
+from importlib import import_module
+import numpy as np
+import pandas as pd
+import fernwood
+from fernwood import kernels
+from fernwood.kernels.families import FAMILIES, load_families
+
+def signatures():
+    modules = [import_module(f"fernwood.kernels.{m.name}") for m in pkgutil.iter_modules(kernels.__path__) if m.name != "__main__"]
+    found = {f"{m.__name__}.{name}": value for m in modules for name, value in vars(m).items()}
+    return {name: len(value.signatures) for name, value in found.items() if hasattr(value, "nopython_signatures")}
+
+warnings.simplefilter("ignore")
+load_families(*FAMILIES)
+before = signatures()
+rng = np.random.default_rng(0)
+table = pd.DataFrame(rng.standard_normal((60, 30))).rename(columns="c{}".format).assign(site=list("abcd") * 15)
+value = table["c0"] + table["c1"] * table["c2"]
+for target in (value > 0, value):
+    fernwood.SnowballSelector(goal="minimal", random_state=3).fit(table, target)
+    fernwood.SubspaceSelector(q=8, n_iter=20, random_state=3).fit(table, target)
+    fernwood.BorutaSelector(max_iter=6, n_estimators=10, random_state=3).fit(table, target)
+fernwood.FernSelector(scans=20, depth=3, random_state=3).fit(table, value > 0)
+fernwood.GainRatioTreeClassifier(random_state=3).fit(table, value > 0).predict(table)
+print(sum(before.values()), {name: n for name, n in signatures().items() if n != before[name]})
+"""
+
+
+def test_what_searches_call_was_compiled_before() -> None:
+    """No search compiles: families are called with the very types that searches call them with."""
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "0", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    run = subprocess.run([sys.executable, "-c", AHEAD], capture_output=True, text=True, check=False, env=environment)
+    assert run.returncode == 0, run.stderr
+    n_compiled, compiled_late = run.stdout.split(maxsplit=1)
+    assert int(n_compiled) > 30
+    assert compiled_late == "{}\n"

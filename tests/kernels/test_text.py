@@ -74,6 +74,7 @@ def run_kernel(
         buffer = np.frombuffer(held, np.uint8)
         outcome = parse_cells(buffer, final, how, slots, state, values, cells)
         for row, slot, begin, end, line, looks in cells[: state[4]].tolist():
+            assert begin <= end <= len(held)
             raw = held[begin:end].decode().strip(" ")
             block[row, slot] = as_cell(raw, line, looks, decimal)
         state[4] = 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fernwood.learner.contexts import Ground, draw_exploring_ferns, draw_ferns, without_context
+from fernwood.learner.contexts import Ground, _above_a_cut, draw_exploring_ferns, draw_ferns, without_context
 from fernwood.learner.target import class_target, value_target
 
 RNG = np.random.default_rng(0)
@@ -89,3 +89,9 @@ def test_exploring_ferns_share_out_the_columns_beside_two_found() -> None:
     used = np.concatenate([use[use >= 4] for use in ferns.uses])
     assert sorted(used.tolist()) == list(range(4, 24))  # five ferns of four, each column once
     assert all(np.count_nonzero(use < 4) == 2 for use in ferns.uses)
+
+
+def test_a_column_without_values_cuts_nothing_off() -> None:
+    """Rows are a part of the table, in which a column may have no value."""
+    codes, up_to = np.full(9, 255, np.uint8), np.where(np.arange(256) < 255, 0, 9)
+    assert not _above_a_cut(np.random.default_rng(0), codes, up_to, category=False).any()

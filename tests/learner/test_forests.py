@@ -8,6 +8,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits
 from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
 
 from fernwood import seeds, theory
+from fernwood.errors import ParameterError
 from fernwood.importance.trees import impurity_decrease, out_of_sample_decrease, permutation_loss
 from fernwood.learner.many import in_order
 from fernwood.learner.settings import TreeSettings
@@ -187,3 +188,8 @@ def test_permuting_a_column_that_matters_costs_accuracy() -> None:
     assert loss.argmax() == 2
     assert loss[2] > 0.2
     assert (abs(np.delete(loss, 2)) < 0.1).all()
+
+
+def test_work_needs_a_thread() -> None:
+    with pytest.raises(ParameterError, match="n_threads is 0; it must be 1 or more"):
+        list(in_order(abs, [1], n_threads=0))

@@ -97,7 +97,8 @@ warnings.simplefilter("ignore")
 from fernwood import seeds
 from fernwood.learner.settings import TreeSettings
 from fernwood.learner.target import class_target, value_target
-from fernwood.learner.trees import grow
+from fernwood.kernels.drawing import deal_probe, draw_weighted
+from fernwood.learner.trees import add_importances, gain_ratios, grow, lay_out
 from fernwood.importance.trees import out_of_sample_decrease, permutation_loss
 rng = np.random.default_rng(0)
 with np.errstate(all="ignore"):
@@ -116,6 +117,23 @@ with np.errstate(all="ignore"):
                         print(part.tolist())
                     print((out_of_sample_decrease(tree, codes, target, settings, np.arange(16, 24)).round(9) + 0.0).tolist())
                     print((permutation_loss(tree, codes, target, np.arange(16, 24), seed=1, address=(2,)).round(9) + 0.0).tolist())
+                    if criterion != "variance":
+                        ground, out = lay_out(codes, target, settings, kinds), np.zeros(9)
+                        add_importances(ground, seeds.states(2, 1), out)
+                        add_importances(ground, seeds.states(2, 1), out, seeds.states(2, 2), 20)
+                        print((out.round(9) + 0.0).tolist())
+    for most in (None, 3):
+        for weights in (None, 1 + np.arange(24) % 2):
+            codes = rng.integers(0, 4, (9, 24)).astype(np.uint8)
+            codes[:3] %= 2
+            codes[5:, ::5] = 255
+            target, kinds = class_target(rng.integers(0, 3, 24), weights), np.array([0, 0, 0, 0, 0, 0, 0, 3, 3])
+            settings = TreeSettings("cart", "gain-ratio", max_features=most)
+            for part in grow(codes, target, settings, state=seeds.state(1), kinds=kinds)[:-1]:
+                print(part.tolist())
+            print((gain_ratios(codes, target, kinds).round(9) + 0.0).tolist())
+    state = seeds.state(3)
+    print(draw_weighted(state, np.arange(9.0), 4).tolist(), deal_probe(state, codes, np.arange(2, 20, dtype=np.int32)), codes[-1].tolist())
 """
     out = [
         subprocess.run(
@@ -256,7 +274,31 @@ def test_parameters_out_of_range(wrong: dict) -> None:
         TreeSettings(**wrong)
 
 
+@pytest.mark.parametrize(("rows", "n"), [([], 0), ([-1], 1), ([4], 1)])
+def test_rows_that_are_not_there(rows: list[int], n: int) -> None:
+    sentence = f"there are {n} rows of positive weight to grow on, numbered below 4; give some"
+    with pytest.raises(ParameterError, match=sentence):
+        grow(np.zeros((2, 4), np.uint8), class_target([0, 1, 0, 1]), TreeSettings(), state=seeds.state(1), rows=rows)
+
+
+def test_kinds_of_other_columns() -> None:
+    with pytest.raises(ParameterError, match=r"kinds have shape \(3,\); give one for each of the 2 columns"):
+        grow(
+            np.zeros((2, 4), np.uint8), class_target([0, 1, 0, 1]), TreeSettings(), state=seeds.state(1), kinds=[0] * 3
+        )
+
+
 def test_targets_that_cannot_serve() -> None:
+    for shaped, n in (([], 0), ([[0], [1]], 2)):
+        shape = rf"the target has shape \({n}.*\); give one"
+        with pytest.raises(TargetError, match=f"{shape} class for every row"):
+            class_target(shaped)
+        with pytest.raises(TargetError, match=f"{shape} number for every row"):
+            value_target(shaped)
+    with pytest.raises(
+        TargetError, match=r"the target runs from -1.7e\+308 to 1.7e\+308, too far for doubles .* divide it"
+    ):
+        value_target([-1.7e308, 1.7e308])
     with pytest.raises(TargetError, match="missing"):
         class_target([0.0, np.nan])
     with pytest.raises(TargetError, match="missing"):

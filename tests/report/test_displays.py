@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from sklearn.naive_bayes import GaussianNB
@@ -12,6 +13,7 @@ from sklearn.naive_bayes import GaussianNB
 import fernwood
 from fernwood.datasets import make_madelon
 from fernwood.errors import ParameterError
+from fernwood.insight import Insight
 from tests.report.made import NAMES, made_result
 
 plt = pytest.importorskip("matplotlib.pyplot", reason="matplotlib is not installed")
@@ -79,6 +81,17 @@ def test_bad_input_is_refused() -> None:
         fernwood.ImportanceDisplay.from_result(made_result(), max_columns=0)
     with pytest.raises(ParameterError, match="only an elimination has a trace"):
         fernwood.EliminationDisplay.from_result(made_result())
+    old = replace(made_result(), insight=Insight())
+    with pytest.raises(ParameterError, match="keeps no count of columns found; search again with this Fernwood"):
+        fernwood.SnowballDisplay.from_result(old)
+
+
+def test_without_matplotlib_the_way_out_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+    with pytest.raises(
+        ParameterError, match=r"pictures need matplotlib, which is not installed; install fernwood\[plot"
+    ):
+        fernwood.ImportanceDisplay.from_result(made_result())
 
 
 def test_matplotlib_is_not_loaded_before_it_is_needed() -> None:

@@ -100,6 +100,8 @@ def test_a_history_that_cannot_be_is_damage(run: RunDirectory, points: Any) -> N
     run.save_checkpoint({"state": np.array(4), "history": points})
     with pytest.warns(FernwoodWarning, match="is damaged or missing"):
         assert drive(Counting(), run).history == drive(Counting()).history
+    with pytest.raises(ValueError, match="the checkpoint's history (cannot be|is of another shape or type)$"):
+        Recording(Counting()).unpack({"state": np.array(4), "history": points})
 
 
 def test_names_are_asked_for_when_their_number_changes() -> None:

@@ -154,3 +154,21 @@ def test_a_whole_checkpoint_needs_no_other(run: RunDirectory) -> None:
         run.save_checkpoint({"state": np.array(count)})
     (run.path / BEFORE_NAME).write_bytes(b"damaged")
     assert run.last_state(Counting()) == 2
+
+
+def test_the_last_events_are_the_last_that_anybody_could_have_written(tmp_path: Path) -> None:
+    lines = [
+        '{"event": "began"}',
+        '{"event": "ended", "resident": 5}',
+        '{"event": "ended", "resident": 1' + "0" * 30 + "}",
+        '{"event": "ended", "resident": "5"}',
+        '{"event": "ended", "time": "2024-01-01T00:00:00"}',
+        '{"event": "ended", "time": "yesterday"}',
+        '{"resident": 5}',
+        '{"event": ',
+    ]
+    (tmp_path / EVENTS_NAME).write_text("\n".join(lines))
+    ended = {"event": "ended", "resident": 5}
+    assert last_events(tmp_path / EVENTS_NAME) == [ended]
+    assert last_events(tmp_path / EVENTS_NAME, 9) == [{"event": "began"}, ended]
+    assert last_events(tmp_path / "none", 9) == []

@@ -100,17 +100,21 @@ def test_a_checkpoint_is_the_state(kind: Any) -> None:
     assert loop.pack(loop.step(again)).keys() == packed.keys()
     for name, array in loop.pack(loop.step(state)).items():
         np.testing.assert_array_equal(loop.pack(loop.step(again))[name], array)
-    for name, wrong in (
-        ("decision", np.full(30, 9, np.uint8)),
-        ("iteration", np.array(11)),
-        ("iteration", np.array(41)),
-        ("changed", np.array(13)),
-        ("draws", packed["draws"][:-1]),
-        ("wins", packed["draws"] + np.int32(1)),
-        ("importance", np.full(30, np.nan)),
-        ("best", packed["best"] * np.nan),
+    for name, wrong, sentence in (
+        ("decision", np.full(30, 9, np.uint8), "decisions cannot be"),
+        ("decision", packed["decision"][:-1], "decisions cannot be"),
+        ("iteration", np.array(11), "iterations do not add up"),
+        ("iteration", np.array(41), "number of draws is none of this search"),
+        ("changed", np.array(13), "number of draws is none of this search"),
+        ("draws", packed["draws"][:-1], "draws are of another shape or type"),
+        ("wins", packed["draws"] + np.int32(1), "wins cannot be"),
+        ("importance", np.full(30, np.nan), "scores cannot be"),
+        ("best", np.zeros(13), "best shadows cannot be"),
+        ("best", np.zeros((2, 2)), "best shadows cannot be"),
+        ("best", np.zeros(3, np.float32), "best shadows cannot be"),
+        ("best", packed["best"] * np.nan, "best shadows cannot be"),
     ):
-        with pytest.raises(ValueError, match="the checkpoint's"):
+        with pytest.raises(ValueError, match=f"^the checkpoint's {sentence}$"):
             loop.unpack({**packed, name: wrong})
 
 

@@ -211,24 +211,33 @@ def test_a_checkpoint_that_cannot_be(changes: dict[str, Any]) -> None:
     for _ in range(8):
         state = loop.step(state)
     packed = dict(loop.pack(state))
-    wrong: list[tuple[str, Any]] = [
-        ("error", np.array(0.5)),
-        ("removed_in", packed["removed_in"][:-1]),
-        ("removed_in", packed["removed_in"] + np.int32(50)),
-        ("tries", packed["failures"] - np.int32(1)),
-        ("failures", packed["failures"] - np.int32(99)),
-        ("rise", packed["rise"].astype(np.float32)),
-        ("rise", packed["rise"] + np.inf),
-        ("trace_left", packed["trace_left"][:-1]),
-        ("trace_error", np.full(8, np.nan)),
+    wrong: list[tuple[str, Any, str]] = [
+        ("error", np.array(0.5), "errors do not add up"),
+        ("removed_in", packed["removed_in"][:-1], "removed_in are of another shape or type"),
+        ("removed_in", packed["removed_in"] + np.int32(50), "number of draws is none of this search"),
+        ("tries", packed["failures"] - np.int32(1), "errors or tries cannot be"),
+        ("failures", packed["failures"] - np.int32(99), "errors or tries cannot be"),
+        ("rise", packed["rise"] + np.inf, "errors or tries cannot be"),
+        ("rise", packed["rise"].astype(np.float32), "rise are of another shape or type"),
+        ("trace_left", packed["trace_left"][:-1], "trace is of another shape or type"),
+        ("trace_error", np.full(8, np.nan), "errors or tries cannot be"),
     ]
-    wrong += (
-        [("memory_group", packed["memory_group"] - np.int32(9)), ("memory_rise", np.full(30, np.inf))]
-        if not changes
-        else [("memory_bounds", packed["memory_bounds"] + 99)]
-    )
-    for name, array in wrong:
-        with pytest.raises(ValueError, match=r"the checkpoint's|number of draws"):
+    if changes:
+        bounds = packed["memory_bounds"]
+        wrong += [
+            ("memory_bounds", bounds + 99, "bounds cannot be"),
+            ("memory_bounds", bounds[:-1], "bounds are of another shape or type"),
+            ("memory_bounds", bounds - 99, "bounds are of another shape or type"),
+        ]
+    else:
+        wrong += [
+            ("memory_group", packed["memory_group"] - np.int32(9), "groups cannot be"),
+            ("memory_failed_at", packed["memory_failed_at"] + np.int32(99), "groups cannot be"),
+            ("memory_rise", np.full(30, np.inf), "looks cannot be"),
+            ("memory_looks", packed["memory_looks"] * 0 - 1, "looks cannot be"),
+        ]
+    for name, array, sentence in wrong:
+        with pytest.raises(ValueError, match=f"^the checkpoint's {sentence}$"):
             loop.unpack({**packed, name: array})
 
 

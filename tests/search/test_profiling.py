@@ -72,6 +72,8 @@ def noisy(scale: float = 0.5) -> np.ndarray:
         (np.digitize(noisy(), [-1, 1]).astype("U") + "th", CASE, "differs by category: most control in 0th"),
         (np.array(["n", "e", "s"])[np.digitize(noisy(), [-1, 1])], X, "differs by category: highest in s, lowest in n"),
         (RNG.choice(list("abc"), N), CASE, NOTHING),
+        (np.array([f"{i // 3}" for i in range(120)]), np.arange(120) // 3 % 2 == 0, "differs by category"),
+        (np.where(np.arange(N) < 3, "a", None), X, NOTHING),
         (RNG.choice(list("abc"), N), X, NOTHING),
         (noisy() > 0, CASE, "lower in control"),
         (pd.Timestamp("2020-01-01") + pd.to_timedelta(np.round(1e7 * noisy()), unit="s"), CASE, "lower in control"),

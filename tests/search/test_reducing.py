@@ -192,6 +192,16 @@ def test_classes_categories_missing_values_weights_and_groups() -> None:
     assert few["stand_ins"]["word"] == ["f1"]
 
 
+def test_of_many_rows_some_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which, the seed says; the few that suffice are the same here, and the same whoever draws."""
+    table = copies(500, 2)
+    whole = named(search(table, table["f0"] > 0))
+    monkeypatch.setattr("fernwood.search.reducing._MOST_ROWS", 300)
+    some = [named(search(table, table["f0"] > 0, n_threads=n)) for n in (1, 2)]
+    assert some[0]["kept"] == whole["kept"] == ["f0"]
+    assert some[0] == some[1] != whole
+
+
 def test_covariates_stay_and_are_no_candidates() -> None:
     """y is told by f and g; given f, only g is worth keeping."""
     table = copies(500, 2)
@@ -299,28 +309,28 @@ def test_any_state_goes_through_a_checkpoint_to_the_same_end() -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong",
+    ("wrong", "sentence"),
     [
-        {"kept": np.array([3, 2])},
-        {"kept": np.array([3, 60])},
-        {"kept": np.empty(0, np.int64)},
-        {"kept": np.arange(4.0)},
-        {"counts": np.array([4, 0, 0, 0, -1])},
-        {"counts": np.array([2, 1, 1, 0])},
-        {"counts": np.array([2, 1, 1, 1, 59])},
-        {"now_importance": np.ones(7)},
-        {"now_rows": np.full(40, np.nan)},
-        {"all_rows": np.ones(39)},
-        {"all_share": np.ones(2)},
-        {"stand_ins": np.zeros((60, 3), np.int64)},
-        {"stand_ins": np.zeros((2, 2), np.int64)},
+        ({"kept": np.array([3, 2])}, "columns cannot be what is left"),
+        ({"kept": np.array([3, 60])}, "columns are none of this table"),
+        ({"kept": np.empty(0, np.int64)}, "columns cannot be what is left"),
+        ({"kept": np.arange(4.0)}, "columns are none of this table"),
+        ({"counts": np.array([4, 0, 0, 0, -1])}, "number of draws is none of this search"),
+        ({"counts": np.array([2, 1, 1, 0])}, "columns cannot be what is left"),
+        ({"counts": np.array([2, 1, 1, 1, 59])}, "best column cannot be"),
+        ({"now_importance": np.ones(7)}, "columns and what they tell do not fit"),
+        ({"now_rows": np.full(40, np.nan)}, "losses cannot be"),
+        ({"all_rows": np.ones(39)}, "columns and what they tell do not fit"),
+        ({"all_share": np.ones(2)}, "losses cannot be"),
+        ({"stand_ins": np.zeros((60, 3), np.int64)}, "stand-ins cannot be"),
+        ({"stand_ins": np.zeros((2, 2), np.int64)}, "stand-ins cannot be"),
     ],
 )
-def test_states_that_no_reduction_has(wrong: dict[str, np.ndarray]) -> None:
+def test_states_that_no_reduction_has(wrong: dict[str, np.ndarray], sentence: str) -> None:
     loop = redundant()
     arrays = loop.pack(states(loop)[-4])
     loop.unpack(arrays)
-    with pytest.raises(ValueError, match="the checkpoint's"):
+    with pytest.raises(ValueError, match=f"^the checkpoint's {sentence}$"):
         loop.unpack({**arrays, **wrong})
 
 

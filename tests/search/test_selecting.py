@@ -15,6 +15,7 @@ from fernwood.datasets import make_madelon
 from fernwood.errors import BudgetError, FernwoodError, FernwoodWarning, ParameterError, SourceError, TargetError
 from fernwood.result import Result
 from fernwood.saved import save_result
+from fernwood.search.methods import settings_of
 from fernwood.search.selecting import select_by_subspaces
 from fernwood.search.settings import SubspaceSettings
 from fernwood.store import Store
@@ -351,6 +352,17 @@ def test_tables_that_cannot_be_searched(given: Any, kind: type[FernwoodError], w
 def test_a_criterion_of_the_other_task(criterion: str, task: str, words: str) -> None:
     with pytest.raises(ParameterError, match=words):
         search(store_of(target=MADELON.target, task=task), criterion=criterion)
+
+
+def test_groups_that_a_mirror_would_tear_apart() -> None:
+    sentence = "rule is 'mirror', which does not keep groups of rows together; use 'shadow', or leave the groups out"
+    with pytest.raises(ParameterError, match=sentence):
+        search(store_of(NUMBERS, HALVES, groups=np.arange(20) // 2), q=None, rule="mirror")
+
+
+def test_a_method_that_is_not_there() -> None:
+    with pytest.raises(ParameterError, match="the method 'magic' is not known here; use snowball, .*, or another Fern"):
+        settings_of("magic", {})
 
 
 def test_class_weights_of_numbers() -> None:

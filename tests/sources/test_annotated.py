@@ -21,6 +21,7 @@ import zarr
 
 import fernwood
 from fernwood.errors import SourceError, TargetError
+from fernwood.sources.annotated import _source_of
 from fernwood.store import Store
 
 ROWS, COLUMNS = 90, 40
@@ -284,6 +285,30 @@ def test_a_damaged_sparse_matrix(tmp_path: Path) -> None:
         fernwood.ingest(path)
 
 
+def test_a_matrix_of_a_form_that_is_not_known(tmp_path: Path) -> None:
+    path = to_h5ad(annotated("csr"), tmp_path)
+    with h5py.File(path, "r+") as file:
+        file["X"].attrs["encoding-type"] = "coo_matrix"
+    with pytest.raises(SourceError, match="the matrix of 't.h5ad' is of the form 'coo_matrix'; write it as an array"):
+        fernwood.ingest(path)
+    with h5py.File(path, "r+") as file:
+        file["X"].attrs["h5sparse_format"] = "csr"
+    with pytest.raises(SourceError, match="was written by an anndata before 0.7, whose form is not read; open it"):
+        fernwood.ingest(path)
+
+
+def test_a_matrix_that_is_elsewhere_is_brought_into_memory_first() -> None:
+    class Elsewhere:
+        """As an array of Dask: it has chunks, and must be computed."""
+
+        chunks, shape, compute = ((3,), (2,)), (3, 2), None
+
+    with pytest.raises(
+        SourceError, match=r"the matrix of 't' is a Elsewhere; bring it into memory first \(adata.to_me"
+    ):
+        _source_of(Elsewhere(), "'t'")
+
+
 def test_words_are_no_matrix(tmp_path: Path) -> None:
     adata = annotated("dense")
     path = to_h5ad(adata, tmp_path)
@@ -332,3 +357,33 @@ def test_without_anndata_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setitem(sys.modules, "zarr", None)
     with pytest.raises(SourceError, match=r"needs the library zarr, .*; pip install 'fernwood\[zarr\]'"):
         fernwood.ingest(tmp_path / "a.zarr")
+
+
+def test_a_column_of_obs_that_is_neither_numbers_nor_words(tmp_path: Path) -> None:
+    path = to_h5ad(annotated("csr"), tmp_path)
+    with h5py.File(path, "r+") as file:
+        obs = file["obs"]
+        obs["waves"] = np.ones(ROWS, complex)
+        obs["waves"].attrs.update({"encoding-type": "array", "encoding-version": "0.2.0"})
+        obs.attrs["column-order"] = [*obs.attrs["column-order"], "waves"]
+    sentence = "column 'waves' of obs is of type 'complex128', which is neither numbers, booleans nor text; convert it"
+    with pytest.raises(SourceError, match=sentence):
+        fernwood.ingest(path, target="waves")
+
+
+def test_a_column_of_obs_has_one_role_and_a_name_of_its_own() -> None:
+    adata = annotated("csr")
+    with pytest.raises(TargetError, match="'batch' cannot be the groups and something else at once"):
+        fernwood.ingest(adata, target="batch", groups="batch")
+    adata.obs["gene 3"] = np.arange(ROWS)
+    sentence = "the covariate 'gene 3' describes the rows and is a column of the table too; rename one"
+    with pytest.raises(SourceError, match=sentence):
+        fernwood.ingest(adata, target="batch", given=["gene 3"])
+
+
+def test_a_file_of_another_name_is_known_by_what_it_holds(tmp_path: Path) -> None:
+    path = to_h5ad(annotated("csr"), tmp_path).rename(tmp_path / "t.h5")
+    assert fernwood.ingest(path, **OPTIONS).fingerprint == plain().fingerprint
+    sentence = "'X' in 't.h5' has shape|has no data set 'X'"
+    with pytest.raises(SourceError, match=sentence):  # a sparse matrix is a group
+        fernwood.ingest(path, dataset="X")

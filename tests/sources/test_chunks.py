@@ -272,3 +272,19 @@ def test_a_damaged_chunk_is_a_sentence(tmp_path: Path) -> None:
         packed.id.write_direct_chunk((50,), b"no gzip")
         with pytest.raises(SourceError, match="it cannot be read, it may be damaged"):
             Guarded(packed, "it")[:]
+
+
+@pytest.mark.parametrize("memory", [20_000, 320_000, 10**7])
+def test_an_array_in_one_piece_is_cut_as_the_budget_likes_it(memory: int, tmp_path: Path) -> None:
+    """In rows where memory is short, of which many are turned at a time; in columns where there is more of it."""
+    with h5py.File(tmp_path / "t.h5", "w") as file:
+        assert file.create_dataset("table", data=TABLE).chunks is None
+    columns = np.array([80, 3, 4, 5, 41])
+    with open_source(tmp_path / "t.h5").reading(columns, Workspace(memory, tmp_path, lambda _: None)) as reader:
+        parts = [reader.band(0, 1).values, reader.band(1, 5).values]
+    assert np.array_equal(np.concatenate(parts), TABLE[:, columns].T, equal_nan=True)
+
+
+def test_one_dimension_is_no_table() -> None:
+    with pytest.raises(SourceError, match=r"it has shape \(9,\); a table has two dimensions: rows × columns"):
+        ChunkedSource(lambda: nullcontext(Counted(np.ones(9), (9,))), "it")

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 import fernwood
 from fernwood.errors import SourceError, TargetError
 from fernwood.kernels.checksums import checksum_columns
-from fernwood.sources.levels import LevelBand
+from fernwood.sources.levels import MOST_LEVELS, LevelBand
 from fernwood.sources.plink import PlinkSource
 from fernwood.store import Store
 
@@ -99,6 +99,13 @@ def test_bed_reader_agrees(tmp_path: Path) -> None:
         assert list(store.names) == theirs.sid.tolist()
     for i in range(P):
         np.testing.assert_array_equal(store.column(i), values[:, i])
+
+
+@pytest.mark.parametrize(("n_levels", "n_counts"), [(2, 2), (MOST_LEVELS + 1, MOST_LEVELS + 2)])
+def test_counts_that_do_not_fit_the_levels(n_levels: int, n_counts: int) -> None:
+    sentence = rf"{n_levels} levels with counts of shape \(1, {n_counts}\) are no band of levels"
+    with pytest.raises(ValueError, match=sentence):
+        LevelBand(np.zeros((1, 3), np.uint8), np.zeros((1, n_counts), np.int64), np.arange(n_levels, dtype=np.float32))
 
 
 def test_columns_are_chosen_in_any_order(tmp_path: Path) -> None:
@@ -220,7 +227,10 @@ def test_one_column_of_several(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("".join(f"{f} {i} 1.5\n" for f, i in PEOPLE[1:]), "'F0' 'I0' of 'cohort.bed' is not in 'pheno.txt'"),
+        (
+            "".join(f"{f} {i} 1.5\n" for f, i in PEOPLE[1:]),
+            "'F0' 'I0' of 'cohort.bed' is not in 'pheno.txt', given as the target; every row needs a line there",
+        ),
         ("".join(f"{f} {i} 1.5\n" for f, i in [*PEOPLE, PEOPLE[3]]), "'F1' 'I3' stands twice in 'pheno.txt'"),
         ("a b c\nd e f\n", "no line of 'pheno.txt' begins with a row's name such as 'F0' 'I0'"),
     ],
@@ -229,6 +239,29 @@ def test_phenotype_files_that_do_not_match(tmp_path: Path, text: str, sentence: 
     path = write_plink(tmp_path / "cohort.bed", genotypes(12))
     (tmp_path / "pheno.txt").write_text(text)
     with pytest.raises(TargetError, match=sentence):
+        fernwood.ingest(path, target=str(tmp_path / "pheno.txt"))
+
+
+@pytest.mark.parametrize(
+    ("fam", "sentence"),
+    [
+        (b"\xff\xfe 1\n" * 12, "'cohort.fam' is not UTF-8 text; convert the file to UTF-8"),
+        (b"F0 I0 0 0 1 1\nalone\n", "line 2 of 'cohort.fam' has 1 word where at least two are expected; write"),
+    ],
+)
+def test_people_that_are_no_text(tmp_path: Path, fam: bytes, sentence: str) -> None:
+    path = write_plink(tmp_path / "cohort.bed", genotypes(12))
+    path.with_suffix(".fam").write_bytes(fam)
+    with pytest.raises(SourceError, match=sentence):
+        fernwood.ingest(path)
+
+
+def test_samples_of_two_families_need_their_families(tmp_path: Path) -> None:
+    fam = "".join(f"F{i} I{i // 2} 0 0 1 1\n" for i in range(12))
+    path = write_plink(tmp_path / "cohort.bed", genotypes(12), fam=fam)
+    (tmp_path / "pheno.txt").write_text("".join(f"I{i} {i}.5\n" for i in range(6)))
+    sentence = "'pheno.txt' names samples without their families, and a sample of 'cohort.bed' stands in more than one"
+    with pytest.raises(TargetError, match=f"^{sentence}; give both$"):
         fernwood.ingest(path, target=str(tmp_path / "pheno.txt"))
 
 

@@ -12,7 +12,7 @@ import pytest
 import scipy.sparse
 
 import fernwood
-from fernwood.errors import BudgetError, SourceError, TargetError
+from fernwood.errors import BudgetError, SourceError, StoreError, TargetError
 
 RNG = np.random.default_rng(2)
 TABLE = RNG.random((6, 3))
@@ -151,3 +151,83 @@ def test_names_that_no_file_can_have() -> None:
         fernwood.ingest("x" * 300 + ".csv")
     with pytest.raises(TargetError, match="there is no target"):
         fernwood.ingest(TABLE, target="x" * 300)
+
+
+def test_files_that_are_not_what_their_names_say(tmp_path: Path) -> None:
+    files = {
+        "empty.csv": (b"", "'empty.csv' is empty; give a file that holds a table, or copy it again"),
+        "stream.feather": (b"FEA1 and more", "'stream.feather' is no Arrow IPC file; streams and the first Feather"),
+        "sparse.mtx": (
+            b"%%MatrixMarket matrix coordinate real general\n3 2000000000 1\n1 1 1\n",
+            "'sparse.mtx' says that it has 2,000,000,000 columns, and is too small a file to have entries of most of",
+        ),
+        "wide.mtx": (
+            b"%%MatrixMarket matrix coordinate real general\n3000000000 2 1\n1 1 1\n",
+            "'wide.mtx' has no line of rows, columns and entries behind its header; write it again",
+        ),
+    }
+    for name, (data, sentence) in files.items():
+        (tmp_path / name).write_bytes(data)
+        with pytest.raises(SourceError, match=sentence):
+            fernwood.ingest(tmp_path / name)
+
+
+def test_a_batch_that_follows_offsets_out_of_the_file(tmp_path: Path) -> None:
+    """Arrow takes a file at its word; what it says is held against what is there."""
+    words = pa.array(["one", "two", "three"])
+    with pa.ipc.new_file(tmp_path / "t.arrow", pa.schema([("a", pa.string())])) as file:
+        file.write(pa.record_batch([words], names=["a"]))
+    data = (tmp_path / "t.arrow").read_bytes()
+    offsets = np.array([0, 3, 6, 11], np.int32).tobytes()
+    assert data.count(offsets) == 1
+    (tmp_path / "t.arrow").write_bytes(data.replace(offsets, np.array([0, 3, 6, 2**30], np.int32).tobytes()))
+    with pytest.raises(
+        SourceError, match=r"'t.arrow' cannot be read as Arrow IPC or Feather, .* \(.*\); copy it again"
+    ):
+        fernwood.ingest(tmp_path / "t.arrow")
+
+
+def test_a_table_at_a_url_is_copied_first() -> None:
+    with pytest.raises(
+        SourceError, match="'s3://bucket/t.csv' is a URL, and tables are read from disk; copy it to one"
+    ):
+        fernwood.ingest("s3://bucket/t.csv")
+    with pytest.raises(StoreError, match="a store is made on disk, and 's3://bucket/t.fern' is a URL; make it here"):
+        fernwood.ingest(TABLE, "s3://bucket/t.fern")
+
+
+def test_one_cell_a_line_is_nothing_to_turn(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("gene\n1\n2\n")
+    with pytest.raises(SourceError, match="the first line of 't.csv' has one cell; .*: check the delimiter, or leave"):
+        fernwood.ingest(tmp_path / "t.csv", transposed=True)
+
+
+def test_columns_that_hold_nothing_or_nulls_of_their_own() -> None:
+    """Arrow has a type for nothing at all, and dictionaries may hold a null as a value."""
+    words = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, 0]), pa.array(["a", None, "b"]))
+    store = fernwood.ingest(pa.table({"gone": pa.nulls(4), "c": words, "d": [1.0, 2.0, 3.0, 4.0]}))
+    assert store.n_missing.tolist() == [4, 1, 0]
+    assert store.column("c").tolist() == ["a", None, "b", "a"]
+
+
+@pytest.mark.parametrize("dropped", [[], ["a"], ["a (2)"], ["b"], ["a", "a (2)"]])
+@pytest.mark.parametrize("target", [None, "a", "a (2)"])
+def test_a_name_that_stands_twice_in_parquet(tmp_path: Path, dropped: list[str], target: str | None) -> None:
+    """Arrow brings both columns of a name, however few are asked for, and not in the order of the file."""
+    values = {"a": [1, 2, 3, 3], "b": [5, 5, 6, 5], "a (2)": [7, 8, 8, 9]}
+    pq.write_table(pa.table([pa.array(v) for v in values.values()], names=["a", "b", "a"]), tmp_path / "t.parquet")
+    dropped = [name for name in dropped if name != target]
+    how = {} if target is None else {"target": target, "task": "regression"}
+    store = fernwood.ingest(tmp_path / "t.parquet", clean_names=True, drop=dropped, **how)
+    assert list(store.names) == [name for name in values if name not in dropped and name != target]
+    for name in store.names:
+        assert store.column(name).tolist() == values[name]
+    if target is not None:
+        assert store.target.values.tolist() == values[target]
+
+
+def test_a_column_of_another_file_that_is_not_there(tmp_path: Path) -> None:
+    (tmp_path / "y.csv").write_text("height,weight\n" + "1,2\n3,4\n" * 3)
+    with pytest.raises(TargetError, match=r"'y.csv' has no column 'heigth'; did you mean 'height'\?"):
+        fernwood.ingest(TABLE, target=f"{tmp_path / 'y.csv'}:heigth")
+    assert fernwood.ingest(TABLE, target=f"{tmp_path / 'y.csv'}:weight", task="regression").n_columns == 3

@@ -328,3 +328,21 @@ def as_dense(path: Path) -> NDArray[np.float64]:
 def test_an_empty_column_is_zeros(tmp_path: Path) -> None:
     (tmp_path / "t.svm").write_text("1 5:2\n2\n")
     np.testing.assert_array_equal(as_dense(tmp_path / "t.svm"), [[0, 0, 0, 0, 2], [0, 0, 0, 0, 0]])
+
+
+def test_barcodes_that_are_no_text(tmp_path: Path) -> None:
+    folder = write_cells(tmp_path / "cells", counts())
+    (folder / "barcodes.tsv").write_bytes(b"\xff\xfe" * N)
+    with pytest.raises(SourceError, match=r"'barcodes.tsv' cannot be read as text \(.*\); copy it again"):
+        fernwood.ingest(folder)
+
+
+def test_labels_of_many_rows_are_read_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    table, labels = counts(), np.arange(N) % 3
+    dump_svmlight_file(table, labels, str(tmp_path / "t.svm"))
+    whole = fernwood.ingest(tmp_path / "t.svm", target="label")
+    monkeypatch.setattr("fernwood.sources.svmlight._ROWS_AT_A_TIME", 7)
+    parts = fernwood.ingest(tmp_path / "t.svm", target="label")
+    assert parts.fingerprint == whole.fingerprint
+    assert parts.target is not None
+    assert [parts.target.classes[i] for i in parts.target.values] == labels.tolist()

@@ -314,14 +314,47 @@ def test_progress_runs_to_the_end() -> None:
 
 
 @pytest.mark.parametrize(
-    "table", [np.zeros((1, 3)), np.zeros((0, 3)), np.zeros((3, 0)), np.zeros(3), np.zeros((2, 2, 2))]
+    ("table", "sentence"),
+    [
+        (np.zeros((1, 3)), "the array has 1 rows; a table needs at least two"),
+        (np.zeros((0, 3)), "the array has 0 rows; a table needs at least two"),
+        (np.zeros((3, 0)), "the array has no columns; a table needs some"),
+        (pd.DataFrame(index=range(3)), "the data frame has no columns; a table needs some"),
+        (np.zeros(3), r"the array has shape \(3,\); a table has two dimensions"),
+        (np.zeros((2, 2, 2)), r"the array has shape \(2, 2, 2\); a table has two dimensions"),
+    ],
 )
-def test_tables_without_rows_or_columns(table: object) -> None:
-    with pytest.raises(SourceError):
+def test_tables_without_rows_or_columns(table: object, sentence: str) -> None:
+    with pytest.raises(SourceError, match=sentence):
         fernwood.ingest(table)
 
 
-@pytest.mark.parametrize("table", [np.zeros((3, 3), complex), {"a": 1}, 7, None])
-def test_things_that_are_no_table(table: object) -> None:
-    with pytest.raises(SourceError):
+@pytest.mark.parametrize(
+    ("table", "sentence"),
+    [
+        (np.zeros((3, 3), complex), "the array holds values of type 'complex128', not real numbers; give numbers"),
+        ({"a": 1}, "a dict is no table; give a path, an array, a sparse matrix, AnnData or a data frame"),
+        (7, "a int is no table"),
+        (None, "a NoneType is no table"),
+    ],
+)
+def test_things_that_are_no_table(table: object, sentence: str) -> None:
+    with pytest.raises(SourceError, match=sentence):
         fernwood.ingest(table)
+
+
+def test_a_link_that_leads_to_itself_is_no_store_and_no_place_for_one(tmp_path: Path) -> None:
+    path = tmp_path / "s.fern"
+    path.symlink_to(path)
+    with pytest.raises(StoreError, match="there is no store"):
+        fernwood.open(path)
+    # From Python 3.13 on the disk is asked first.
+    with pytest.raises(StoreError, match="is no name that a store can have; choose a shorter|the disk refused: "):
+        fernwood.ingest(np.eye(3), path)
+
+
+def test_a_name_that_no_file_can_have(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="there is no store"):
+        fernwood.open(tmp_path / "a\0b")
+    with pytest.raises(StoreError, match=r"'a\\x00b' is no name that a store can have; choose a shorter, plainer one"):
+        fernwood.ingest(np.eye(3), "a\0b")

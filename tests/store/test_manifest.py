@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import fernwood
-from fernwood.errors import StoreError
+from fernwood.errors import ParameterError, StoreError
 from fernwood.sealed import digest
 from fernwood.store import writer
 from fernwood.store.manifest import MANIFEST_NAME
@@ -126,6 +129,101 @@ def test_a_directory_or_nothing_is_no_store(tmp_path: Path) -> None:
         fernwood.open(tmp_path)
     with pytest.raises(StoreError, match="there is no store"):
         fernwood.open(tmp_path / "nothing.fern")
+
+
+def rerecord(store: Path, changed: Callable[[pa.Table], pa.Table], part: str = "columns") -> None:
+    """Change the records of columns or of rows, and give them a checksum that fits."""
+    path = store / f"{part}.parquet"
+    pq.write_table(changed(pq.read_table(path)), path)
+    record = {"name": path.name, "size": path.stat().st_size, "checksum": digest(path.read_bytes())}
+    rewrite(store, **{part: record})
+
+
+def with_field(records: pa.Table, name: str, of_first: object) -> pa.Table:
+    """The records with another value of a field for the first column."""
+    place = records.schema.get_field_index(name)
+    values = [of_first, *records.column(name).to_pylist()[1:]]
+    return records.set_column(place, records.schema.field(name), pa.array(values, records.schema.field(name).type))
+
+
+@pytest.mark.parametrize(
+    ("changed", "why"),
+    [
+        (lambda t: t.drop_columns("origin"), "the field origin is not there, or of another type"),
+        (lambda t: t.append_column("origin", t.column("shift")), "the field origin is not there, or of another type"),
+        (lambda t: with_field(t, "shift", None), "the field shift is missing of a column"),
+        (lambda t: with_field(t, "steps", [1] * 300), "the field steps is too long, or has gaps"),
+        (lambda t: with_field(t, "steps", [None]), "the field steps is too long, or has gaps"),
+        (lambda t: with_field(t, "kind", "pickle"), "a column is of no kind"),
+        (lambda t: with_field(t, "shift", 64), "a grid is none"),
+    ],
+)
+def test_records_that_lie(store: Path, changed: Callable[[pa.Table], pa.Table], why: str) -> None:
+    rerecord(store, lambda records: records)
+    fernwood.open(store).scales([0])  # the forger's hand alone is not what is refused
+    rerecord(store, changed)
+    with pytest.raises(StoreError) as refused:
+        fernwood.open(store).scales([0])
+    assert str(refused.value) == f"the records of 's.fern' are damaged ({why}); make the store again"
+
+
+def with_weights(rows: pa.Table, weights: np.ndarray) -> pa.Table:
+    return rows.set_column(rows.column_names.index("weight"), "weight", pa.array(weights))
+
+
+@pytest.mark.parametrize(
+    ("changed", "why"),
+    [
+        (lambda t: t.slice(0, 39), "a role of other rows, or of another type"),
+        (lambda t: with_weights(t, np.ones(40, np.float32)), "a role of other rows, or of another type"),
+        (lambda t: with_weights(t, np.full(40, -1.0)), "weights that are none"),
+        (lambda t: with_weights(t, np.full(40, np.inf)), "weights that are none"),
+        (lambda t: t.append_column("group", pa.array(np.full(40, 40, np.int32))), "groups that are none"),
+        (lambda t: with_field(t, "target", 2), "a target that is none"),
+    ],
+)
+def test_rows_that_lie(store: Path, changed: Callable[[pa.Table], pa.Table], why: str) -> None:
+    rerecord(store, lambda rows: rows, "rows")
+    assert fernwood.open(store).weights is not None
+    rerecord(store, changed, "rows")
+    with pytest.raises(StoreError, match="the rows of 's.fern' do not fit its manifest; make the store again") as lie:
+        fernwood.open(store).weights  # noqa: B018
+    assert str(lie.value.__cause__) == why
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"classes": [None, 1]}, "a target without a name, or with classes that are none"),
+        ({"name": 5}, "a target without a name, or with classes that are none"),
+        ({"task": "pickle"}, "a target without a name, or with classes that are none"),
+        ({"classes": [1, 1]}, "a target that is none"),
+        ({"task": "regression"}, "a target that is none"),
+    ],
+)
+def test_a_target_that_lies(store: Path, changes: dict[str, object], why: str) -> None:
+    roles = json.loads((store / MANIFEST_NAME).read_text())["roles"]
+    rewrite(store, roles={"target": {**roles["target"], **changes}})
+    with pytest.raises(StoreError, match="the rows of 's.fern' do not fit its manifest; make the store again") as lie:
+        fernwood.open(store).target  # noqa: B018
+    assert str(lie.value.__cause__) == why
+
+
+def test_bins_that_are_none_name_the_column(store: Path) -> None:
+    rerecord(store, lambda records: with_field(records, "origin", 2**62))
+    with pytest.raises(StoreError, match="the bins of column 'x0' are none; make the store again"):
+        fernwood.open(store).scales([0])
+
+
+def test_fewer_records_than_columns(store: Path) -> None:
+    rerecord(store, lambda records: records.slice(0, 29))
+    with pytest.raises(StoreError, match="the records of 's.fern' do not fit its manifest; make the store again"):
+        fernwood.open(store).scales([0])
+
+
+def test_positions_are_whole_numbers(store: Path) -> None:
+    with pytest.raises(ParameterError, match="columns are given as float64; read takes positions, whole numbers"):
+        fernwood.open(store).read([0.5])
 
 
 def test_damaged_codes_name_the_column(store: Path) -> None:

@@ -110,6 +110,13 @@ def test_a_directory_of_others_is_not_trusted(url: str, tmp_path: Path) -> None:
         opened(url).read([0])
 
 
+def test_a_cache_that_cannot_be_made_is_told(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("FERNWOOD_CACHE", str(tmp_path / "file" / "cache"))
+    with pytest.raises(StoreError, match=r"no cache can be kept in .*: .*; name another directory with FERNWOOD_CACHE"):
+        opened(url).read([0])
+
+
 def held_blocks(tmp_path: Path) -> list[Path]:
     return [path for place in caches_in(tmp_path) for path in place.rglob("*") if path.name.isdigit()]
 

@@ -159,6 +159,10 @@ def test_marginals_broadcast() -> None:
         (lambda: theory.xor(2).degree("X9"), r"no column 'X9'; name one of X1, X2, Y"),
         (lambda: theory.xor(2).degree("Y"), r"'Y' is the output; name one of the inputs X1, X2"),
         (lambda: theory.xor(2).with_copies("X1", noise=2), r"noise is 2; it is a probability"),
+        (
+            lambda: Distribution({(0, 0): "1/2", (0, 1): "1/2"}, ["a", "y"]).with_copies("a", noise="1/4"),
+            r"noise is 1/4, but a has one value only; give noise 0",
+        ),
         (lambda: theory.masking(1.5), r"eps is 1\.5; it is a probability"),
         (lambda: theory.xor(0), r"k is 0; .* at least one input"),
         (lambda: theory.chain(0), r"r is 0; .* at least one input"),

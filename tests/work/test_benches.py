@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 import fernwood
 from fernwood import seeds
 from fernwood.datasets import make_madelon
+from fernwood.errors import StoreError
 from fernwood.search import working
 from fernwood.search.drawn import Recipe
 from fernwood.search.scoring import Columns
@@ -65,3 +67,20 @@ def test_the_process_that_asks_keeps_no_columns(tmp_path: Path, monkeypatch: pyt
     crew.dismiss()
     working._made(crew._site)
     assert kept == [0, 256 * 10**6]
+
+
+def test_a_store_in_memory_is_for_no_worker() -> None:
+    store = fernwood.ingest(MADELON.data, target=MADELON.target)
+    with pytest.raises(StoreError, match="the store is in memory, where no worker sees it; keep it on a disk first"):
+        Crew(HereEngine(), store, SnowballSettings(), 0)
+
+
+def test_a_worker_keeps_two_searches_ready(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[int] = []
+    monkeypatch.setattr(working, "_made", lambda site: made.append(site.seed) or site.seed)
+    monkeypatch.setattr(working, "_known", OrderedDict())
+    store = fernwood.ingest(MADELON.data[:, :9], tmp_path / "m.fern", target=MADELON.target)
+    sites = [Crew(HereEngine(), store, SnowballSettings(), seed)._site for seed in range(3)]
+    for number in (0, 1, 0, 2, 0, 1):
+        working._ready(sites[number])
+    assert made == [0, 1, 2, 1]  # the one that was not used for longest had to go

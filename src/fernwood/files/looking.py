@@ -122,6 +122,7 @@ def nearest_path(path: Path, holding: str = "") -> str:
     beside: list[str] = []
     with suppress(OSError, ValueError):
         names = [entry.name for entry in entries_of(path.parent, _MOST_BESIDE) if not entry.name.startswith(".")]
+        names = [name for name in names if name != path.name]  # a link that leads nowhere has the name, and is not it
         beside = [name for name in names if not holding or is_file(path.parent / name / holding)]
     # What is before the dot counts: endings are alike by themselves.
     stem = closest(path.stem, sorted({Path(name).stem for name in beside}))

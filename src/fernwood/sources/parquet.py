@@ -63,6 +63,7 @@ class _ParquetPart:
             # Words stay in dictionaries: each one in memory once, not once a row.
             self._file = pq.ParquetFile(path, memory_map=False, pre_buffer=False, read_dictionary=words)
             self.names = self._file.schema_arrow.names
+            self._differ = len(set(self.names)) == len(self.names)
         except _TROUBLES as error:
             raise _damaged(path, "Parquet", error) from error
         self._path = path
@@ -85,11 +86,15 @@ class _ParquetPart:
             table.validate(full=True)
         except _TROUBLES as error:
             raise _damaged(self._path, "Parquet", error) from error
-        if table.column_names == names:
+        if self._differ and table.column_names == names:
             return table
-        # In file order: a name may stand twice, and one with a dot may bring columns that begin like it.
-        brought = set(table.column_names)
-        place = {i: n for n, i in enumerate(i for i, name in enumerate(self.names) if name in brought)}
+        # Arrow brings all columns of a name, and in an order of its own, but for those of one name, which are as in the
+        # file; a name with a dot may bring columns that begin like it.
+        brought: dict[str, list[int]] = {}
+        for n, name in enumerate(table.column_names):
+            brought.setdefault(name, []).append(n)
+        places = {name: iter(found) for name, found in brought.items()}
+        place = {i: next(places[name]) for i, name in enumerate(self.names) if name in places}
         return table.select([place[i] for i in positions])
 
     def close(self) -> None:

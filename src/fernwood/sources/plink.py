@@ -145,8 +145,6 @@ def _variants(path: Path) -> pa.Array:
     if b"\t" not in first:
         return pa.array([line[1] for line in _split_lines(path)], pa.large_string())
     width = first.count(b"\t") + 1
-    if width < 2:
-        raise _short_line(path, 1, width)
     read = pa.csv.ReadOptions(
         column_names=[str(i) for i in range(width)], block_size=_PIECE // 4, use_threads=False, encoding="utf8"
     )
@@ -215,14 +213,11 @@ def _split_lines(path: Path) -> Iterator[list[str]]:
             for number, line in enumerate(file, 1):
                 words = line.split()
                 if len(words) == 1:
-                    raise _short_line(path, number, 1)
+                    raise SourceError(
+                        f"line {number} of {shown(path.name)} has 1 word where at least two are expected; write the "
+                        "file again"
+                    )
                 if words:
                     yield words
         except UnicodeDecodeError as error:
             raise SourceError(f"{shown(path.name)} is not UTF-8 text; convert the file to UTF-8") from error
-
-
-def _short_line(path: Path, number: int, width: int) -> SourceError:
-    return SourceError(
-        f"line {number} of {shown(path.name)} has {width} word where at least two are expected; write the file again"
-    )

@@ -56,16 +56,12 @@ class TextSource(Source):
         self._path = path
         self._form = form
         self.n_bytes = size_of(path)
-        if self.n_bytes == 0:
-            raise SourceError(f"{self.title} is empty; a table has a header and rows")
         ensure_compiled("text")
         with self._feed() as feed:
             if feed.final and not feed.text[feed.start :].tobytes().strip():
                 raise SourceError(f"{self.title} is empty; a table has a header and rows")
             self._dialect = _dialect(form, feed.text[feed.start :], path)
         self.n_cells_a_line = self._count_first_line()
-        if self.n_cells_a_line == 0:
-            raise SourceError(f"the quote that opens on the first line of {self.title} is never closed; mend the line")
         if form.transposed and self.n_cells_a_line == 1:
             raise SourceError(
                 f"the first line of {self.title} has one cell; with features in rows, a line holds a name and a value "
@@ -97,8 +93,6 @@ class TextSource(Source):
             start = feed.first_text()
             state = np.array([start, 0], np.int64)
             while not count_cells(feed.text, feed.final, self._dialect, state):
-                if feed.final:
-                    break
                 feed.advance(int(state[0]))
                 state[0] = 0
             return int(state[1])

@@ -74,8 +74,12 @@ class RowView(StoreView):
         if chosen.size and chosen.dtype.kind not in "iu":
             raise ParameterError(f"rows are given as {chosen.dtype}; give row numbers or a mask of booleans")
         chosen = chosen.astype(np.int64)
-        if chosen.ndim != 1 or (len(chosen) and not (chosen.min() >= 0 and chosen.max() < store.n_rows)):
-            raise ParameterError(f"rows must be numbers from 0 to {store.n_rows - 1}, or a mask")
+        if chosen.ndim != 1:
+            raise ParameterError(f"rows have shape {chosen.shape}; give one list of row numbers, or a mask")
+        if len(chosen) and not (chosen.min() >= 0 and chosen.max() < store.n_rows):
+            raise ParameterError(
+                f"rows run from {chosen.min()} to {chosen.max()}; this store has 0 to {store.n_rows - 1}"
+            )
         super().__init__(store, len(chosen), store.roles.take(chosen), chosen.tobytes())
         self._chosen = chosen
 
