@@ -68,7 +68,7 @@ def _held(samples: list[tuple[float, Sample]], seconds: float) -> list[Bar]:
             "resident size after a third of the time",
             f"grows by at most {_MOST_GROWTH:.0%} of itself",
             f"{growth:+.1%} ({held.mean() / _MB:.0f} MB, {60 * slope / _MB:+.2f} MB a minute)",
-            growth <= _MOST_GROWTH,
+            bool(growth <= _MOST_GROWTH),
         ),
         Bar(
             "open descriptors and threads at the end, and at a third of the time",
