@@ -182,3 +182,21 @@ def test_a_device_that_is_lost_leaves_a_run_to_go_on_with(run: Any, table: Path)
         in lost.err
     )
     assert run("resume", "r", "--quiet").code == 0
+
+
+@pytest.mark.parametrize(
+    ("budget", "said"),
+    [
+        (10**12, "on the card, of 1.0 TB: the table, 1.0 GB, stays there; 2.1 GB at most to work with\n"),
+        (
+            10**9,
+            "on the card, of 1.0 GB: the table, 1.0 GB, does not fit, and streams through it; 250.0 MB at most to ",
+        ),
+    ],
+)
+def test_a_plan_says_what_a_card_holds(budget: int, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    from fernwood.cli.plan import _print_card
+    from fernwood.run.plan import plan_card
+
+    _print_card(plan_card(1000, 10**6, budget))
+    assert capsys.readouterr().out.startswith(said)
