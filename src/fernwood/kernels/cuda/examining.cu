@@ -7,6 +7,7 @@
 // warp takes a context and follows its rows, which all lanes share.
 
 typedef unsigned char u8;
+typedef unsigned short u16;
 typedef unsigned int u32;
 typedef unsigned long long u64;
 typedef long long i64;
@@ -14,7 +15,8 @@ typedef long long i64;
 constexpr int LANES = 32;
 constexpr int STRIDE = 40;        // bytes of a row in shared memory: 8 columns × 4 rows are written without conflict
 constexpr int TABLE = 256;        // codes
-constexpr int GROUPS_A_RUN = 64;  // of four rows that are added up in 16 bits: that many steps of at most 127 fit
+constexpr int QUADS_A_RUN = 15;   // of sixteen rows that are added up in 16 bits: that many steps of at most 127 fit
+constexpr u32 PLACE = 0xfff, LAST = 0x8000;  // of a row: its place in the tile; whether its four ends a part
 
 // Sums of the two components of a pair -------------------------------------------------------------------------------
 
@@ -41,26 +43,47 @@ __device__ inline void unpack(Sum<true>& sum, int run) {
     sum.second += (run - first) >> 16;
 }
 
-__device__ inline void add_rows(
-    Sum<true>& sum, const u8* tile, const int* table, const u32* rows, const float*, int count, int lane
-) {
-    const uint4* fours = reinterpret_cast<const uint4*>(rows);
+// Follow the rows of a context, which are counted, and give the sums of every part to `hear`.
+//
+// Rows come in fours; a part begins a new four, and what is missing of its last one is made up by the first row of the
+// tile, which is taken away again: the last four says how often (bits 12 to 14 of its first row). Sixteen rows are
+// looked up together, and the sixteen after the next are on their way meanwhile: no single look-up is waited for.
+template <typename Hear>
+__device__ inline void follow(const u8* tile, const int* table, const uint4* list, int quads, int lane, Hear hear) {
     const u8* mine = tile + lane;
     const int* stands = table + lane;
-    int groups = count >> 2, group = 0;
-    while (group < groups) {
-        int stop = min(groups, group + GROUPS_A_RUN), run = 0;
-        for (; group < stop; ++group) {
-            uint4 at = __ldg(fours + group);
-            int a = stands[mine[at.x] * LANES], b = stands[mine[at.y] * LANES];
-            int c = stands[mine[at.z] * LANES], d = stands[mine[at.w] * LANES];
-            run += (a + b) + (c + d);
+    const int filling = stands[mine[0] * LANES];
+    uint4 next[4] = {__ldg(list), __ldg(list + 1), __ldg(list + 2), __ldg(list + 3)};
+    Sum<true> sum = {0, 0};
+    int run = 0, part = 0, since = 0;
+    for (int quad = 0; quad < quads; ++quad) {
+        const u32 rows[8] = {next[0].x, next[0].y, next[0].z, next[0].w, next[1].x, next[1].y, next[1].z, next[1].w};
+        next[0] = next[2];
+        next[1] = next[3];
+        next[2] = __ldg(list + 2 * quad + 4);
+        next[3] = __ldg(list + 2 * quad + 5);
+        int found[8];
+#pragma unroll
+        for (int k = 0; k < 8; ++k) {
+            int a = stands[mine[(rows[k] & PLACE) * STRIDE] * LANES];
+            int b = stands[mine[(rows[k] >> 16) * STRIDE] * LANES];
+            found[k] = a + b;
         }
-        unpack(sum, run);
+#pragma unroll
+        for (int k = 0; k < 8; k += 2) {
+            run += found[k] + found[k + 1];
+            if (rows[k] & LAST) {
+                unpack(sum, run - (int)((rows[k] >> 12) & 7) * filling);
+                hear(part++, sum);
+                sum = {0, 0};
+                run = since = 0;
+            }
+        }
+        if (++since == QUADS_A_RUN) {
+            unpack(sum, run);
+            run = since = 0;
+        }
     }
-    int run = 0;
-    for (int i = groups << 2; i < count; ++i) run += stands[mine[__ldg(rows + i)] * LANES];
-    unpack(sum, run);
 }
 
 __device__ inline void add_rows(
@@ -160,17 +183,70 @@ __device__ inline void depart(float sum, float share, float total, float times, 
     gain += departure * departure * times;
 }
 
+// What a pair of components gains in a context, from the sums of one part after the other.
+template <int CLASSES> struct Gain {
+    const float* amount;
+    const int n_classes;
+    float2* kept;
+    float one = 0, two = 0;
+    float first_one = 0, first_two = 0;               // of two classes, the sums of the first
+    float in_cell = 0, total_one = 0, total_two = 0;  // of any number of them
+    int k = 0;
+
+    __device__ Gain(const float* amount, int n_classes, float2* kept)
+        : amount(amount), n_classes(n_classes), kept(kept) {}
+
+    __device__ void hear(int part, float a, float b) {
+        if (CLASSES == 1) {
+            if (!(amount[part] > 0)) return;
+            const float share = 1.0f / amount[part];
+            one += a * a * share;
+            two += b * b * share;
+        } else if (CLASSES == 2) {
+            if ((part & 1) == 0) {
+                first_one = a;
+                first_two = b;
+                return;
+            }
+            const float both = amount[part - 1] + amount[part];
+            if (both <= 0) return;
+            const float scale = 1.0f / both, share = amount[part - 1] * scale, times = 2.0f * scale;
+            depart(first_one, share, first_one + a, times, one);
+            depart(first_two, share, first_two + b, times, two);
+        } else {
+            in_cell += amount[part];
+            total_one += a;
+            total_two += b;
+            kept[k * LANES] = make_float2(a, b);
+            if (++k < n_classes) return;
+            if (in_cell > 0) {
+                const float scale = 1.0f / in_cell;
+                for (int j = 0; j < n_classes; ++j) {
+                    const float share = amount[part - n_classes + 1 + j] * scale;
+                    const float2 sum = kept[j * LANES];
+                    depart(sum.x, share, total_one, scale, one);
+                    depart(sum.y, share, total_two, scale, two);
+                }
+            }
+            in_cell = total_one = total_two = 0;
+            k = 0;
+        }
+    }
+};
+
 // What pairs of components gain in contexts.
 //
 // CLASSES is 1 for numbers, 2 for two classes, and 0 for any number of them. Of rows that do not fit into shared memory
 // together, `height` at a time: `held` then has the sums of every block, context, part and lane. `kept` has room for
-// the sums of all classes of a cell for every warp, where CLASSES is 0. `rows` are offsets in a tile, in fours for
-// every tile, context and part, which begin at `start` and are `count`. Out: `gains`, shape (contexts, pairs).
+// the sums of all classes of a cell for every warp, where CLASSES is 0. `rows` are those of every tile and context. Where
+// they are counted, they are as `follow` takes them, and `count` is how many sixteens; where they are weighed, they are
+// offsets in a tile, in fours for every part, which begin at `start` and are `count`. Out: `gains`, shape (contexts,
+// pairs).
 template <bool COUNTS, int CLASSES>
 __global__ void examine(
     const u8* codes, i64 pitch, int n_rows, int height, const i64* place, const int* which, i64 n_pairs,
     const u64* addresses, const typename Sum<COUNTS>::Entry* tables, const float2* unit,
-    const u32* rows, i64 rows_pitch, const u32* start, const u32* count, const float* size, const float* weight,
+    const void* rows, i64 rows_pitch, const u32* start, const u32* count, const float* size, const float* weight,
     int n_contexts, int n_parts, int n_classes, Sum<COUNTS>* held, float2* kept, float2* gains
 ) {
     typedef typename Sum<COUNTS>::Entry Entry;
@@ -199,55 +275,32 @@ __global__ void examine(
             }
             for (int c = warp; c < n_contexts; c += n_warps) {
                 const i64 laid = (i64)t * n_contexts + c;
-                const u32 *begin = start + laid * n_parts, *number = count + laid * n_parts;
                 const float* amount = size + (i64)c * n_parts;
-                auto sum_of = [&](int part) {
-                    Sum<COUNTS> sum = {0, 0};
+                Gain<CLASSES> gain(amount, n_classes, kept);
+                auto hear = [&](int part, Sum<COUNTS> sum) {
                     Sum<COUNTS>* before = held + ((i64)c * n_parts + part) * LANES;
-                    if (t) sum = *before;
-                    const i64 at = laid * rows_pitch + begin[part];
-                    add_rows(sum, tile, table, rows + at, weight + (COUNTS ? 0 : at), number[part], lane);
-                    if (!last) *before = sum;
-                    return sum;
-                };
-                if (!last) {
-                    for (int part = 0; part < n_parts; ++part) sum_of(part);
-                    continue;
-                }
-                float one = 0, two = 0;
-                for (int part = 0; part < n_parts; part += CLASSES ? CLASSES : n_classes) {
-                    if (CLASSES == 1) {
-                        if (!(amount[part] > 0)) continue;
-                        Sum<COUNTS> sum = sum_of(part);
-                        const float share = 1.0f / amount[part];
-                        one += sum.one() * sum.one() * share;
-                        two += sum.two() * sum.two() * share;
-                    } else if (CLASSES == 2) {
-                        const float in_cell = amount[part] + amount[part + 1];
-                        if (in_cell <= 0) continue;
-                        Sum<COUNTS> a = sum_of(part), b = sum_of(part + 1);
-                        const float scale = 1.0f / in_cell, share = amount[part] * scale, times = 2.0f * scale;
-                        depart(a.one(), share, a.one() + b.one(), times, one);
-                        depart(a.two(), share, a.two() + b.two(), times, two);
+                    if (COUNTS && t) sum = {before->first + sum.first, before->second + sum.second};
+                    if (last) {
+                        gain.hear(part, sum.one(), sum.two());
                     } else {
-                        float in_cell = 0, total_one = 0, total_two = 0;
-                        for (int k = 0; k < n_classes; ++k) {
-                            Sum<COUNTS> sum = sum_of(part + k);
-                            in_cell += amount[part + k];
-                            total_one += sum.one();
-                            total_two += sum.two();
-                            kept[k * LANES] = make_float2(sum.one(), sum.two());
-                        }
-                        if (in_cell <= 0) continue;
-                        const float scale = 1.0f / in_cell;
-                        for (int k = 0; k < n_classes; ++k) {
-                            const float share = amount[part + k] * scale;
-                            const float2 sum = kept[k * LANES];
-                            depart(sum.x, share, total_one, scale, one);
-                            depart(sum.y, share, total_two, scale, two);
-                        }
+                        *before = sum;
+                    }
+                };
+                if constexpr (COUNTS) {
+                    const u16* list = static_cast<const u16*>(rows) + laid * rows_pitch;
+                    follow(tile, table, reinterpret_cast<const uint4*>(list), count[laid], lane, hear);
+                } else {
+                    for (int part = 0; part < n_parts; ++part) {
+                        Sum<COUNTS> sum = {0, 0};
+                        if (t) sum = held[((i64)c * n_parts + part) * LANES];
+                        const i64 at = laid * rows_pitch + start[laid * n_parts + part];
+                        const u32* places = static_cast<const u32*>(rows) + at;
+                        add_rows(sum, tile, table, places, weight + at, count[laid * n_parts + part], lane);
+                        hear(part, sum);
                     }
                 }
+                if (!last) continue;
+                float one = gain.one, two = gain.two;
                 if (COUNTS) {
                     const float2 step = unit[which[pair]];
                     one = step.x * step.x * one;

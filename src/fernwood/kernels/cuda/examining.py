@@ -6,20 +6,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from fernwood.kernels.examining import Contexts
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
     from fernwood.kernels.cuda.card import Card
-    from fernwood.kernels.examining import Contexts
     from fernwood.kernels.telling import Chances
 
 __all__ = ["HEIGHT", "CardContexts", "Pairs", "gains_of", "lay_out", "packed", "scores_of", "sums_of", "tile_height"]
 
 HEIGHT = 4096
 """Rows in shared memory together, as on the host: numbers are added up tile by tile, in fours that begin with each."""
-_STRIDE, _LANES, _CODES = 40, 32, 256
+_STRIDE, _LANES, _CODES, _LAST = 40, 32, 256, 0x8000
 _WARPS = 8
 _HELD_BYTES = 2**29
 """Sums that are held from tile to tile, of all blocks: of more contexts than have room, some at a time."""
@@ -30,8 +31,10 @@ class CardContexts(NamedTuple):
 
     Attributes
     ----------
-    rows : uint32 array, shape (tiles, contexts, …); offsets in a tile of the rows of a part, parts beginning at fours
-    start, count : uint32 arrays, shape (tiles, contexts, parts); where the rows of a part begin, and how many there are
+    rows : array, shape (tiles, contexts, …); those of a context in a tile, part after part, each beginning at a four.
+        Where they are counted, uint16, places, see `_counted`; where they are weighed, uint32, offsets
+    start : uint32 array, shape (tiles, contexts, parts); where the rows of a part begin; none where they are counted
+    count : uint32 array; how many rows a part has, of the same shape; or how many sixteens, shape (tiles, contexts)
     size : float32 array, shape (contexts, parts)
     weight : float32 array like `rows`; empty where rows are counted
     n_rows, height : how many there are, and how many of them are in a tile
@@ -120,39 +123,86 @@ def lay_out(card: Card, contexts: Contexts) -> Iterator[CardContexts]:
 
 
 def _laid_out(card: Card, contexts: Contexts, some: slice, height: int) -> CardContexts:
-    cp = card.cupy
+    make = _counted if contexts.counts else _weighed
     rows, size = contexts.rows[some], contexts.size[some]
-    (n_contexts, n_rows), n_parts = rows.shape, size.shape[1]
-    n_tiles = -(-n_rows // height)
-    numbers = np.diff(contexts.start[some].astype(np.int64), axis=1)
-    count = np.empty((n_tiles, n_contexts, n_parts), np.int64)
-    start = np.zeros_like(count)
-    pitch = min(n_rows, height) + 3 * n_parts + 3 & ~3
-    offsets = np.zeros((n_tiles, n_contexts, pitch), np.uint32)
-    weight = np.zeros(offsets.shape if contexts.weight.size else (0,), np.float32)
+    arrays = make(Contexts(rows, contexts.start[some], size, contexts.weight[some], contexts.n_classes), height)
+    places, begin, count, heavy = (card.cupy.asarray(array) for array in arrays)
+    n_rows, on_card = rows.shape[1], card.cupy.asarray(size)
+    return CardContexts(places, begin, count, on_card, heavy, n_rows, height, contexts.n_classes)
+
+
+def _counted(contexts: Contexts, height: int) -> tuple[NDArray[Any], ...]:
+    """Rows in fours, and a part in one at least: where a part has no more, the first row of the tile stands in.
+
+    The first row of a part's last four has bit 15 set, and in bits 12 to 14 how many rows are to be taken away again.
+    """
+    n_contexts, n_parts = contexts.size.shape
+    n_tiles = -(-contexts.rows.shape[1] // height)
+    # Sixteen rows are looked up together, and twice as many are fetched ahead.
+    pitch = (min(contexts.rows.shape[1], height) + 4 * n_parts + 15 & ~15) + 32
+    places = np.zeros((n_tiles, n_contexts, pitch), np.uint16)
+    sixteens = np.empty((n_tiles, n_contexts), np.uint32)
     for c in range(n_contexts):
-        part = np.repeat(np.arange(n_parts), numbers[c])
-        tile = rows[c] // np.uint32(height)
-        count[:, c] = np.bincount(tile * np.int64(n_parts) + part, minlength=n_tiles * n_parts).reshape(-1, n_parts)
-        start[:, c, 1:] = np.cumsum(count[:, c, :-1] + 3 & ~3, axis=1)
-        # Rows of a part are in order, so that those of a tile follow each other.
-        order = np.argsort(tile, kind="stable") if n_tiles > 1 else slice(None)
-        before = np.cumsum(count[:, c].reshape(-1)) - count[:, c].reshape(-1)
-        key = (tile * np.int64(n_parts) + part)[order]
-        to = start[:, c].reshape(-1)[key] + np.arange(n_rows) - before[key]
-        offsets[tile[order], c, to] = (rows[c] % np.uint32(height))[order] * np.uint32(_STRIDE)
-        if weight.size:
-            weight[tile[order], c, to] = contexts.weight[some][c][order]
-    return CardContexts(
-        cp.asarray(offsets),
-        cp.asarray(start.astype(np.uint32)),
-        cp.asarray(count.astype(np.uint32)),
-        cp.asarray(size),
-        cp.asarray(weight),
-        n_rows,
-        height,
-        contexts.n_classes,
-    )
+        tile, place, key, number, rank = _by_tile(contexts, c, height)
+        fours = np.maximum(number + 3 >> 2, 1)
+        ends = np.cumsum(fours, axis=1)
+        places[tile, c, 4 * (ends - fours).reshape(-1)[key] + rank] = place
+        missing = 4 * fours - number
+        at = np.arange(n_tiles)[:, None], c, 4 * (ends - 1)
+        places[at] |= (_LAST | missing << 12).astype(np.uint16)
+        sixteens[:, c] = ends[:, -1] + 3 >> 2
+    return places, np.empty(0, np.uint32), sixteens, np.empty(0, np.float32)
+
+
+def _weighed(contexts: Contexts, height: int) -> tuple[NDArray[Any], ...]:
+    """Rows as offsets in a tile, parts beginning at fours, with their weights beside them."""
+    n_contexts, n_parts = contexts.size.shape
+    n_tiles = -(-contexts.rows.shape[1] // height)
+    counts = np.empty((n_tiles, n_contexts, n_parts), np.uint32)
+    starts = np.zeros_like(counts)
+    pitch = min(contexts.rows.shape[1], height) + 3 * n_parts + 3 & ~3
+    offsets = np.zeros((n_tiles, n_contexts, pitch), np.uint32)
+    weight = np.zeros(offsets.shape, np.float32)
+    for c in range(n_contexts):
+        tile, place, key, number, rank = _by_tile(contexts, c, height)
+        start = np.cumsum(number + 3 & ~3, axis=1)
+        starts[:, c, 1:], counts[:, c] = start[:, :-1], number
+        to = starts[:, c].reshape(-1)[key] + rank
+        offsets[tile, c, to] = place * np.uint32(_STRIDE)
+        in_tiles = np.argsort(contexts.rows[c] // np.uint32(height), kind="stable")
+        weight[tile, c, to] = contexts.weight[c][in_tiles]
+    return offsets, starts, counts, weight
+
+
+class _ByTile(NamedTuple):
+    """The rows of a context, tile by tile and there part by part.
+
+    Attributes
+    ----------
+    tile, place : of every row: its tile, and its place there
+    key : of every row: the number of its tile and part
+    number : int64 array, shape (tiles, parts); rows of a part in a tile
+    rank : of every row: how many rows of its part are before it in the tile
+    """
+
+    tile: NDArray[np.uint32]
+    place: NDArray[np.uint32]
+    key: NDArray[np.int64]
+    number: NDArray[np.int64]
+    rank: NDArray[np.int64]
+
+
+def _by_tile(contexts: Contexts, c: int, height: int) -> _ByTile:
+    n_rows, n_parts = contexts.rows.shape[1], contexts.size.shape[1]
+    n_tiles = -(-n_rows // height)
+    part = np.repeat(np.arange(n_parts), np.diff(contexts.start[c].astype(np.int64)))
+    tile, place = np.divmod(contexts.rows[c], np.uint32(height))
+    key = tile * np.int64(n_parts) + part
+    # Rows of a part are in order, so that those of a tile follow each other.
+    order = np.argsort(tile, kind="stable") if n_tiles > 1 else slice(None)
+    number = np.bincount(key, minlength=n_tiles * n_parts)
+    rank = np.arange(n_rows) - (np.cumsum(number) - number)[key[order]]
+    return _ByTile(tile[order], place[order], key[order], number.reshape(n_tiles, n_parts), rank)
 
 
 def gains_of(card: Card, pairs: Pairs, contexts: CardContexts) -> Any:
