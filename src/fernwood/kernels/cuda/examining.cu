@@ -238,10 +238,10 @@ template <int CLASSES> struct Gain {
 //
 // CLASSES is 1 for numbers, 2 for two classes, and 0 for any number of them. Of rows that do not fit into shared memory
 // together, `height` at a time: `held` then has the sums of every block, context, part and lane. `kept` has room for
-// the sums of all classes of a cell for every warp, where CLASSES is 0. `rows` are those of every tile and context. Where
-// they are counted, they are as `follow` takes them, and `count` is how many sixteens; where they are weighed, they are
-// offsets in a tile, in fours for every part, which begin at `start` and are `count`. Out: `gains`, shape (contexts,
-// pairs).
+// the sums of all classes of a cell for every warp, where CLASSES is 0. `rows` are those of every tile and context.
+// Where they are counted, they are as `follow` takes them, and `count` is how many sixteens; where they are weighed,
+// they are offsets in a tile, in fours for every part, which begin at `start` and are `count`. Out: `gains`, shape
+// (contexts, pairs).
 template <bool COUNTS, int CLASSES>
 __global__ void examine(
     const u8* codes, i64 pitch, int n_rows, int height, const i64* place, const int* which, i64 n_pairs,
