@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import tokenize
+import warnings
 import zipfile
 from typing import IO, Any
 
@@ -33,7 +34,9 @@ def read_header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     try:
         version = np.lib.format.read_magic(file)
         read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-        shape, by_columns, dtype = read(file)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # that Python 2 wrote it, which is no fault of an array
+            shape, by_columns, dtype = read(file)
     except _TROUBLES as error:
         raise ValueError("the header cannot be read") from error
     if any(type(length) is not int for length in shape):

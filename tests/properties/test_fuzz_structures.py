@@ -220,6 +220,12 @@ def test_a_result_that_does_not_lie(tmp_path: Path) -> None:
     assert load_result(_lying_result(tmp_path, "summary", "fdr", 0.2)).facts.parameters["fdr"] == 0.2
 
 
+def test_an_array_that_python_2_wrote(tmp_path: Path) -> None:
+    header = b"{'descr': '<f8', 'fortran_order': False, 'shape': (2L, 3L), }".ljust(117) + b"\n"
+    (tmp_path / "t.npy").write_bytes(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + bytes(48))
+    assert fernwood.ingest(tmp_path / "t.npy").n_rows == 2
+
+
 def test_an_array_that_says_it_is_larger_than_its_file_takes_no_memory() -> None:
     file = io.BytesIO()
     np.lib.format.write_array_header_1_0(file, {"descr": "<f8", "fortran_order": False, "shape": (10**12, 2)})
