@@ -17,6 +17,7 @@ BY_THEMSELVES = {
     "shortage.py": "addresses without a file, to see whether the system would give them",
     "kernels/ready.py": "marks beside Numba's compile cache; losing one costs a compilation",
     "report/html.py": "pages that are part of the package, read through importlib",
+    "kernels/cuda/card.py": "the source of kernels, part of the package, read through importlib",
     "run/stopping.py": "a word on standard error from a signal handler",
     "cli/__init__.py": "standard output goes to the null device when its reader is gone",
     "sources/parquet.py": "pyarrow reads a source Parquet or Arrow file by its path: through Python it would be slower",
