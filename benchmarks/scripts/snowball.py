@@ -15,29 +15,11 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 import fernwood
-from benchmarks import tables
+from benchmarks.problems import PROBLEMS
 from benchmarks.tally import Tally
 from fernwood.search.rolling import select_by_snowball
 from fernwood.search.snowball_settings import SnowballSettings
 
-PROBLEMS = {
-    "madelon": tables.madelon,
-    "like-5500-2": tables.madelon_like(5500, 2.0),
-    "like-5500-1.5": tables.madelon_like(5500, 1.5),
-    "like-5500-1": tables.madelon_like(5500, 1.0),
-    "iris": tables.iris,
-    "friedman": tables.friedman(5000),
-    "strong": tables.strong,
-    "ten-classes": tables.ten_classes,
-    "imbalance": tables.imbalance,
-    "blocks-500": tables.blocks(500, 5000),
-    "blocks-2000": tables.blocks(2000, 5000),
-    "xor": tables.exclusive_or,
-    "parity": tables.parity,
-    "null-gaussian": tables.gaussian,
-    "null-golub": tables.permuted("golub_leukemia.parquet"),
-    "null-singh": tables.permuted("singh_prostate_6033.parquet"),
-}
 SETTINGS = {"parity": SnowballSettings(max_contexts=60_000)}
 
 name, first, n_seeds = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
