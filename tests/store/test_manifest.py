@@ -174,7 +174,7 @@ def with_weights(rows: pa.Table, weights: np.ndarray) -> pa.Table:
 @pytest.mark.parametrize(
     ("changed", "why"),
     [
-        (lambda t: t.slice(0, 39), "a role of other rows, or of another type"),
+        (lambda t: t.slice(0, 39), "roles of other rows, or too many"),
         (lambda t: with_weights(t, np.ones(40, np.float32)), "a role of other rows, or of another type"),
         (lambda t: with_weights(t, np.full(40, -1.0)), "weights that are none"),
         (lambda t: with_weights(t, np.full(40, np.inf)), "weights that are none"),

@@ -213,16 +213,16 @@ class _Job:
         self._progress = progress
 
     def to_memory(self, plan: GivenRoles, wanted: NDArray[np.int64], scratch: Path) -> Store:
-        with self._reading(plan, wanted, scratch) as (reader, roles, bins):
-            # The codes stay, so they come off the budget that bands may use.
-            n_columns = len(wanted) + plan.n_covariates
-            writer = MemoryWriter(reader.n_rows, n_columns)
-            notes = self._fill(writer.append, reader, roles, wanted, bins, plan, kept=reader.n_rows * n_columns)
+        # The codes stay, so they come off the budget that bands may use.
+        n_kept = len(wanted) + plan.n_covariates
+        with self._reading(plan, wanted, scratch, n_kept) as (reader, roles, bins):
+            writer = MemoryWriter(reader.n_rows, n_kept)
+            notes = self._fill(writer.append, reader, roles, wanted, bins, plan, kept=reader.n_rows * n_kept)
         self._refuse_nothing(writer.n_columns)
         return writer.finish(roles, notes)
 
     def to_disk(self, plan: GivenRoles, wanted: NDArray[np.int64], directory: Path) -> None:
-        with self._reading(plan, wanted, directory) as (reader, roles, bins):
+        with self._reading(plan, wanted, directory, n_kept=0) as (reader, roles, bins):
             writer = DiskWriter(directory, reader.n_rows, bins)
             try:
                 notes = self._fill(writer.append, reader, roles, wanted, bins, plan, kept=0)
@@ -234,8 +234,9 @@ class _Job:
 
     @contextmanager
     def _reading(
-        self, plan: GivenRoles, wanted: NDArray[np.int64], scratch: Path
+        self, plan: GivenRoles, wanted: NDArray[np.int64], scratch: Path, n_kept: int
     ) -> Iterator[tuple[Reader, Roles, int]]:
+        """The table as it is read, its roles, and how many bins there are; of `n_kept` columns the codes stay."""
         columns = np.concatenate((plan.positions, wanted))
         least_coding = _coding_bytes(0, len(wanted))
         workspace = Workspace(max(self._budget - least_coding, 1), scratch, self._progress)
@@ -247,7 +248,7 @@ class _Job:
             if reader.n_rows < 2:
                 raise SourceError(f"{self._table.title} has {reader.n_rows} rows; a table needs at least two")
             # Before roles are read: a small file may have more rows than the budget has room for in one column.
-            next(self._bands(reader, len(plan.positions), len(wanted), kept=0))
+            next(self._bands(reader, len(plan.positions), len(wanted), reader.n_rows * n_kept), None)
             yield reader, plan.settle(reader, workspace), self._bins or bin_count(reader.n_rows)
 
     def _fill(
