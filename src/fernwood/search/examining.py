@@ -117,13 +117,17 @@ class Examiner:
         kinds, marks = np.empty(n, np.int64), np.empty(n, np.uint64)
 
         def look(ranks: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.uint64]]:
-            return ranks, *self.scorer.survey(self.ids[ranks], self.categories[ranks])
+            return ranks, *self.scorer.surveyed(self._read_once(self.ids[ranks]), self.categories[ranks])
 
         blocks = one_ahead(self.blocks(np.ones(n, bool)), self._expect)
         for ranks, kind, mark in in_order(look, blocks, self.n_threads):
             kinds[ranks], marks[ranks] = kind, mark
         self.keep(marks)
         return kinds
+
+    def _read_once(self, positions: NDArray[np.signedinteger[Any]]) -> NDArray[np.uint8]:
+        """The codes of some columns, when all are looked at for the first time."""
+        return self.scorer.codes(positions)
 
     def keep(self, marks: NDArray[np.uint64]) -> None:
         """Keep the components of columns with the most frequent marks."""

@@ -16,7 +16,7 @@ import numpy as np
 from fernwood.device import saying_device_troubles
 from fernwood.errors import DeviceError
 from fernwood.kernels.cuda.examining import Pairs, gains_of, lay_out, packed, scores_of, sums_of, tile_height
-from fernwood.learner.many import in_order, one_ahead
+from fernwood.learner.many import in_order
 from fernwood.relevance.shadows import inverse_chances, summed
 from fernwood.run.plan import padded, plan_card
 from fernwood.search.components import leading_of
@@ -145,24 +145,12 @@ class CardExaminer(Examiner):
         """Whether all codes stay on the card."""
         return self._table is not None
 
-    def survey(self) -> NDArray[np.int64]:
-        """As `Examiner.survey`; codes that are read for it go to the card, where they are to stay."""
-        if self._table is None:
-            return super().survey()
-        n = len(self.ids)
-        kinds, marks = np.empty(n, np.int64), np.empty(n, np.uint64)
-
-        def look(ranks: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.uint64]]:
-            positions = self.ids[ranks]
-            codes = self.scorer.codes(positions)
+    def _read_once(self, positions: NDArray[np.signedinteger[Any]]) -> NDArray[np.uint8]:
+        """As `Examiner._read_once`; codes that are to stay on the card go there on the way."""
+        codes = super()._read_once(positions)
+        if self._table is not None:
             self._bring(positions, codes)
-            return ranks, *self.scorer.surveyed(codes, self.categories[ranks])
-
-        blocks = one_ahead(self.blocks(np.ones(n, bool)), self._expect)
-        for ranks, kind, mark in in_order(look, blocks, self.n_threads):
-            kinds[ranks], marks[ranks] = kind, mark
-        self.keep(marks)
-        return kinds
+        return codes
 
     def keep(self, marks: NDArray[np.uint64]) -> None:
         """As `Examiner.keep`, on the card too."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -108,7 +109,8 @@ def select_by_snowball(
         sampling=said_of_sample(loop.ground.target.n_rows, loop.whole.ground.target.n_rows),
         versions=versions(),
     )
-    relations, modelled = _relations(loop, state, ids, seed), _modelled(state, loop)
+    relations = loop.surviving(partial(_relations, loop, state, ids, seed))
+    modelled = _modelled(state, loop)
     chance, draws, wave = state.chance, state.contexts + np.int32(1), state.wave
     null = loop.chances_of_shadows(state)
     del loop, state  # ledgers of millions of columns, and nothing of them is needed any more

@@ -57,7 +57,7 @@ _BEGUN, _ROWS_LEFT = -1, -2
 """Rounds of confirmation made, before there is any: nothing stands before it, or a look at all rows."""
 
 
-def simply(work: Callable[[], SnowballState]) -> SnowballState:
+def simply(work: Callable[[], Any]) -> Any:
     """What work comes to."""
     return work()
 
@@ -83,7 +83,7 @@ class Snowball:
     examiner, ground, told : of the rows that waves look at
     whole : Look; at all rows
     sampled : whether there are more rows than those that waves look at
-    least
+    least, surviving
     """
 
     def __init__(
@@ -93,25 +93,27 @@ class Snowball:
         seed: int,
         least: float = 0.0,
         whole: Look | None = None,
-        surviving: Callable[[Callable[[], SnowballState]], SnowballState] = simply,
+        surviving: Callable[[Callable[[], Any]], Any] = simply,
     ) -> None:
         self._part = part
         self.examiner, self.ground, self.told = part
         self.sampled = whole is not None
         self.whole = part if whole is None else whole
         self.least = least
-        self._surviving = surviving
+        self.surviving = surviving
         self._settings = settings
         self._seed = seed
         self._n_columns = self.told.n_columns
 
     def start(self) -> SnowballState:
         """Every column by itself."""
-        return self._surviving(self._alone)
+        state: SnowballState = self.surviving(self._alone)
+        return state
 
     def step(self, state: SnowballState) -> SnowballState:
         """One more wave, contexts of random columns or of all rows where those are due, or a round of confirmation."""
-        return self._surviving(lambda: self._further(state))
+        further: SnowballState = self.surviving(lambda: self._further(state))
+        return further
 
     def _alone(self) -> SnowballState:
         n, n_shadows = self._n_columns, self.told.n_shadows
