@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import fernwood
 from fernwood.device import Seen, card_if_any, check_device, open_card, saying_device_troubles, seen, why_none
 from fernwood.errors import DeviceError, FernwoodError, FernwoodWarning, ParameterError
 from fernwood.kernels.cuda.card import Card
@@ -223,12 +225,13 @@ def test_nothing_imports_cupy_that_was_not_asked(tmp_path: Path) -> None:
     """There is a CuPy that would end whoever imports it."""
     (tmp_path / "cupy.py").write_text("raise SystemExit('CuPy was imported')")
     np.save(tmp_path / "t.npy", np.c_[np.random.default_rng(0).standard_normal((60, 5)), np.arange(60) % 2])
+    here = os.environ | {"PYTHONPATH": str(Path(fernwood.__file__).parents[1])}  # a relative one would be lost there
 
     def select(*options: str) -> subprocess.CompletedProcess[str]:
         command = "import sys; sys.path.insert(0, ''); from fernwood.cli import main; main()"
         arguments = ["select", "t.npy", "--target", "5", "--seed", "0", "--quiet", *options]
         return subprocess.run(
-            [sys.executable, "-c", command, *arguments], cwd=tmp_path, capture_output=True, text=True, check=False
+            [sys.executable, "-c", command, *arguments], cwd=tmp_path, env=here, capture_output=True, text=True
         )
 
     done = select()

@@ -122,21 +122,15 @@ def load_result(directory: Path) -> Result:
     While the process that works on a run writes a newer one, files do not belong together for a moment: that passes.
     """
     for _ in range(_LOOKS - 1):
-        try:
+        with suppress(StoreError, FileNotFoundError):
             return _loaded(directory)
-        except (StoreError, FileNotFoundError):
-            if not _is_being_replaced(directory):
-                raise
+        if not is_file(directory / SUMMARY_NAME):
+            break
+        with locked(directory) as alone:
+            if alone:  # nobody writes now, but somebody may have while we looked
+                return _loaded(directory)
         time.sleep(_BETWEEN_LOOKS_S)
     return _loaded(directory)
-
-
-def _is_being_replaced(directory: Path) -> bool:
-    """Whether there is a result, and somebody who may write another."""
-    if not is_file(directory / SUMMARY_NAME):
-        return False
-    with locked(directory) as alone:
-        return not alone
 
 
 def _loaded(directory: Path) -> Result:

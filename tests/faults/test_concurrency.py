@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import fernwood
+from fernwood import saved
 from fernwood.errors import StoreError
 from fernwood.run.directory import RunDirectory, RunManifest
 from fernwood.run.standing import standing
@@ -126,6 +127,27 @@ def test_a_result_that_is_being_written_is_waited_for(tmp_path: Path) -> None:
         threading.Timer(0.2, lambda: (run / "decisions.parquet").write_bytes(whole)).start()
         assert len(load_result(run).confirmed) == 1
     assert standing(run).state == "done"
+
+
+@pytest.mark.parametrize("moment", ["read_file", "_file_of"])
+def test_a_result_that_was_replaced_while_it_was_read_is_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str
+) -> None:
+    """Whoever wrote it is gone when the reader misses what it had begun with."""
+    run = tmp_path / "r"
+    made_run(run, numbers(3), ["x0"])
+    other = made_run(tmp_path / "other", numbers(3), ["x0", "x1"])
+    real, left = getattr(saved, moment), [1]
+
+    def replacing(*of: Any) -> Any:
+        found = real(*of)
+        if left:
+            left.pop()
+            saved.save_result(other, run)
+        return found
+
+    monkeypatch.setattr(saved, moment, replacing)
+    assert len(load_result(run).confirmed) == 2
 
 
 @pytest.mark.parametrize("stop", [KeyboardInterrupt(), Stopped(15)])
