@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
+import subprocess
+import sys
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -64,6 +66,35 @@ def test_it_is_said_once_and_others_pass() -> None:
         with pytest.raises(type(error)) as caught, saying_shortage():
             raise error
         assert caught.value is error
+
+
+_PRODUCTS = """
+import resource, sys
+from pathlib import Path
+import numpy as np
+from fernwood.shortage import check_products
+taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+limit = taken + int(sys.argv[1]) * 2**20
+resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+check_products()
+left = np.empty(limit - int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize() - 2**23, np.uint8)
+print((np.ones((500, 300)) @ np.ones((300, 500))).sum())
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").is_file(), reason="no /proc here")
+@pytest.mark.parametrize(("megabytes", "printed", "said"), [(24, "", "MemoryError: "), (64, "75000000.0\n", "")])
+def test_what_products_take_is_taken_before_memory_is_gone(megabytes: int, printed: str, said: str) -> None:
+    """OpenBLAS ends a process whose first large product finds no memory: by then, it has what it needs."""
+    done = subprocess.run(
+        [sys.executable, "-c", _PRODUCTS, str(megabytes)],
+        env=os.environ | {"OPENBLAS_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout == printed
+    assert said in done.stderr
+    assert bool(said) == bool(done.stderr)
 
 
 def short(*_: Any, **__: Any) -> Any:

@@ -16,12 +16,23 @@ from fernwood.errors import FernwoodError, ShortageError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["check_libraries", "check_threads", "is_shortage", "pass_on_shortage", "saying_shortage", "shortage"]
+__all__ = [
+    "check_libraries",
+    "check_products",
+    "check_threads",
+    "is_shortage",
+    "pass_on_shortage",
+    "saying_shortage",
+    "shortage",
+]
 
 _STACK, _START = 2**23, 2**22
 """Bytes of addresses that a thread takes, and bytes that starting some takes beside them."""
-_LIBRARIES, _A_PROCESSOR = 512 * 2**20, 80 * 2**20
-"""Bytes of addresses that libraries of numerics take when they are loaded, in all and for every processor."""
+_LIBRARIES, _A_PROCESSOR = 704 * 2**20, 80 * 2**20
+"""Bytes of addresses that libraries of numerics and compiled code take when they are loaded, in all and for every
+processor. LLVM, which loads compiled code, ends the process where it gets none."""
+_PRODUCTS, _LONG = 48 * 2**20, 4096
+"""Bytes of addresses that OpenBLAS takes at its first product of arrays of that many numbers, with some to spare."""
 _SAID = (
     "can't start new thread",
     "cannot allocate memory",
@@ -101,10 +112,26 @@ def check_libraries() -> None:
 
     OpenBLAS, which comes with them, ends the process then, or tries for ever.
     """
-    limited = resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY
-    if limited and "scipy.special" not in sys.modules:
+    if _addresses_are_limited() and "scipy.special" not in sys.modules:
         with saying_shortage():
             _check_addresses(_LIBRARIES + _A_PROCESSOR * (os.cpu_count() or 1))
+
+
+def check_products() -> None:
+    """Raise a `MemoryError` under a limit of addresses in which arrays cannot be multiplied.
+
+    OpenBLAS takes what it needs at its first product that is not small, keeps it, and ends the process where it gets
+    nothing: so it is made to take that now.
+
+    Examples
+    --------
+    >>> check_products()
+    """
+    if _addresses_are_limited():
+        import numpy as np
+
+        _check_addresses(_PRODUCTS)
+        _ = np.ones((2, _LONG)) @ np.ones(_LONG)
 
 
 def check_threads(n: int = 1) -> None:
@@ -118,6 +145,10 @@ def check_threads(n: int = 1) -> None:
     >>> check_threads(2)
     """
     _check_addresses(n * _STACK + _START)
+
+
+def _addresses_are_limited() -> bool:
+    return resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY
 
 
 def _check_addresses(n_bytes: int) -> None:

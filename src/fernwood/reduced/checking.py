@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from fernwood.errors import shown
 from fernwood.sources.arrow import arrow_column
 from fernwood.sources.base import Kind
+from fernwood.sources.dates import dates_of
 from fernwood.store.columns import KIND_NAMES
 from fernwood.store.encode import Coding
 from fernwood.store.grid import unpack_grids
@@ -144,4 +145,4 @@ def _missing_of(store: Store, ids: NDArray[np.int64]) -> NDArray[np.float64]:
 def _shown_value(value: float, kind: int) -> str:
     if kind != Kind.DATE or not np.isfinite(value):
         return f"{value:.6g}"
-    return str(np.datetime64(round(value), "s"))
+    return str(dates_of(np.array([value]))[0].astype("datetime64[s]"))

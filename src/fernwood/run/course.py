@@ -13,7 +13,7 @@ from fernwood.budget import peak_resident, resident
 from fernwood.course import Course, Sample
 from fernwood.files import is_directory, is_file, opened
 from fernwood.run.events import EVENTS_NAME, is_whole
-from fernwood.shortage import check_threads
+from fernwood.shortage import check_products, check_threads
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -186,6 +186,7 @@ class Watch:
 
     def __enter__(self) -> Self:
         self._look()
+        check_products()
         check_threads()
         self._thread.start()
         return self

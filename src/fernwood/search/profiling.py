@@ -14,6 +14,7 @@ from fernwood.insight import Profile
 from fernwood.relevance.decision import Decision
 from fernwood.search.wording import classes_in_words, midranks, numbers_in_words
 from fernwood.sources.base import Kind
+from fernwood.sources.dates import dates_of
 from fernwood.store.quantise import MISSING
 
 if TYPE_CHECKING:
@@ -193,7 +194,7 @@ def _bins_of(often: NDArray[np.int64], scale: Scale) -> _Bins:
     firsts = np.searchsorted(of_code, np.arange(n))
     edges = scale.edges[np.append(firsts, n_codes)] if n else scale.edges[:0]
     if scale.kind == Kind.DATE:
-        days = (edges[:n] * 1e6).astype(np.int64).astype("datetime64[us]")
+        days = dates_of(edges[:n])
         long = bool(n) and edges[-1] - edges[0] > _LONG * n
         names = np.datetime_as_string(days, unit="D" if long else "m").tolist()
         return _Bins(_padded(of_code, n), n, [], _unlike([f"from {name}" for name in names]), True)

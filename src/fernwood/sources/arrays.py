@@ -15,6 +15,7 @@ from fernwood.files import FileReader, opened
 from fernwood.plain_arrays import read_header
 from fernwood.sources.arrow import arrow_band, first_line
 from fernwood.sources.base import Band, Kind, Progress, Reader, Source, Workspace
+from fernwood.sources.dates import seconds_of
 from fernwood.sources.names import NumberedNames
 from fernwood.sources.repeating import runs_of
 from fernwood.sources.scratch import RowBlocks, turned
@@ -50,10 +51,7 @@ def array_band(columns: NDArray[np.generic], title: str) -> Band:
             kind = Kind.BOOLEAN if columns.dtype.kind == "b" else Kind.NUMBER
             return Band.of_numbers(turned(columns, float_type(columns.dtype, title)), kind)
         case "M":
-            microseconds = columns.astype("datetime64[us]")
-            values = turned(microseconds.astype(np.int64), np.dtype(np.float64)) / 1e6
-            values[np.isnat(microseconds).T] = np.nan
-            return Band.of_numbers(values, Kind.DATE)
+            return Band.of_numbers(turned(seconds_of(columns), np.dtype(np.float64)), Kind.DATE)
         case "U" | "O" | "T":
             return arrow_band(((f"x{i}", _as_arrow(c, title)) for i, c in enumerate(columns.T)), len(columns))
     float_type(columns.dtype, title)

@@ -12,6 +12,7 @@ import pyarrow.types as pt
 from fernwood.errors import SourceError, printable, shown
 from fernwood.shortage import pass_on_shortage
 from fernwood.sources.base import Band, Kind
+from fernwood.sources.dates import A_SECOND
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = ["arrow_band", "arrow_column", "first_line"]
-
-_PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 
 class ArrowColumn(NamedTuple):
@@ -74,7 +73,7 @@ def _converted(name: str, column: pa.Array | pa.ChunkedArray) -> ArrowColumn:
         return ArrowColumn(_floats(column.cast(pa.uint8()), pa.float32()), Kind.BOOLEAN)
     if pt.is_timestamp(kind) or pt.is_duration(kind) or pt.is_time(kind):
         ticks = column.cast(pa.int32() if pt.is_time32(kind) else pa.int64())
-        seconds = _floats(ticks, pa.float64()) / _PER_SECOND[kind.unit]
+        seconds = _floats(ticks, pa.float64()) / A_SECOND[kind.unit]
         return ArrowColumn(seconds, Kind.DATE if pt.is_timestamp(kind) else Kind.NUMBER)
     if pt.is_date(kind):
         return ArrowColumn(_floats(column.cast(pa.timestamp("s")).cast(pa.int64()), pa.float64()), Kind.DATE)

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from fernwood.sources.base import Kind
+from fernwood.sources.dates import dates_of
 
 if TYPE_CHECKING:
     from fernwood.sources.base import Band
@@ -43,8 +44,7 @@ def _typed(band: Band, place: int, dtype: np.dtype[np.generic] | None) -> pa.Arr
     if kind == Kind.BOOLEAN:
         return pa.array(filled == 1, mask=missing)
     if kind == Kind.DATE:
-        microseconds = (filled * 1e6).round().astype(np.int64)
-        return pa.array(microseconds, mask=missing).cast(pa.timestamp("us"))
+        return pa.array(dates_of(values))
     # Arrow takes numbers in the machine's own order of bytes only.
     return pa.array(filled if dtype is None else filled.astype(dtype.newbyteorder("=")), mask=missing)
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from fernwood.errors import ParameterError, SourceError, StoreError, shown
 from fernwood.sources.base import Kind
+from fernwood.sources.dates import dates_of
 from fernwood.sources.names import Names, as_position
 from fernwood.store.columns import KIND_NAMES, codes_checksum, kinds_of, record_grid, record_scale
 from fernwood.store.quantise import representatives, thresholds
@@ -194,9 +195,7 @@ class Store(ABC):
         centres = representatives(record_grid(record), record["exact"])
         values[: len(centres)] = centres
         if record["kind"] == KIND_NAMES[Kind.DATE]:
-            dates = np.full(256, np.datetime64("NaT"), "datetime64[us]")
-            dates[: len(centres)] = (centres * 1e6).round().astype(np.int64).astype("datetime64[us]")
-            return np.asarray(dates[codes])
+            return np.asarray(dates_of(values)[codes])
         if record["kind"] == KIND_NAMES[Kind.BOOLEAN] and not record["missing"]:
             return np.asarray(values[codes] == 1)
         return np.asarray(values[codes])
