@@ -35,7 +35,7 @@ def read_header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
         version = np.lib.format.read_magic(file)
         read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # that Python 2 wrote it, which is no fault of an array
+            warnings.simplefilter("ignore")  # that Python 2 wrote it, or under an old name: no fault of an array
             shape, by_columns, dtype = read(file)
     except _TROUBLES as error:
         raise ValueError("the header cannot be read") from error

@@ -138,7 +138,9 @@ class BorutaSettings:
         """How trees grow, for a target of classes or numbers."""
         criterion: Literal["gini", "variance"] = "variance" if task == "regression" else "gini"
         learner = cast('Literal["extra", "cart"]', self.learner)
-        return TreeSettings(learner, criterion, self.max_features, cast("int | None", self.max_depth))
+        depth = cast("int | None", self.max_depth)
+        # Many branches tell a lot by chance: the best shadow would be that of a column of categories, for all columns.
+        return TreeSettings(learner, criterion, self.max_features, depth, categories="subset")
 
     def to_json(self) -> dict[str, Any]:
         """Plain values; class weights as a list of pairs, and an estimator as text."""

@@ -12,6 +12,7 @@ import math
 from abc import ABC, abstractmethod
 from collections import Counter
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import chain
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
@@ -21,7 +22,6 @@ import numpy as np
 from fernwood import seeds
 from fernwood.learner.many import in_order
 from fernwood.learner.rows import RowSampling
-from fernwood.learner.settings import TreeSettings
 from fernwood.search.fern_fitting import FernColumns, FernFits, FernFitSettings
 from fernwood.search.fitting import FitSettings, TreeFits
 from fernwood.work.packing import pack, shares
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fernwood.learner.ferns import FernRows
+    from fernwood.learner.settings import TreeSettings
     from fernwood.learner.target import TreeTarget
     from fernwood.search.fitting import Importance
     from fernwood.search.subspace import Scores
@@ -265,7 +266,7 @@ class Forests(_InBlocks):
         trees_a_block = -(-n_trees // n_blocks)
         trees_a_fit = min(max(_TREES_A_FIT, -(-trees_a_block // _FITS)), trees_a_block)
         settings = FitSettings(
-            TreeSettings(tree.rule, tree.criterion, tree.features(n_features), tree.max_depth),
+            replace(tree, max_features=tree.features(n_features)),
             trees_a_fit,
             RowSampling(with_replacement=True),
             importance,

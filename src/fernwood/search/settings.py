@@ -43,22 +43,30 @@ _PAPER = {
     "n_trees": 10,
     "max_features": None,
     "max_depth": None,
+    "categories": "multiway",
     "importance": "impurity",
 }
-_TESTING = {**_PAPER, "carry": 0.4, "n_iter": AUTO, "max_depth": 6}
+_TESTING = {**_PAPER, "carry": 0.4, "n_iter": AUTO, "max_depth": 6, "categories": "subset"}
 _SUITS: dict[str, dict[str, Any]] = {
     "probe": _PAPER,
     "importance": _PAPER,
     "shadow": _TESTING,
     "mirror": {**_TESTING, "importance": "permutation"},
 }
-_OF_FERNS = {"n_trees": AUTO, "max_depth": 7, "max_samples": None, "importance": "permutation", "patch_rows": None}
+_OF_FERNS = {
+    "n_trees": AUTO,
+    "max_depth": 7,
+    "categories": "subset",
+    "max_samples": None,
+    "importance": "permutation",
+    "patch_rows": None,
+}
 _NOT_OF_FERNS = {
     "criterion": None,
     "max_features": None,
     "min_samples_leaf": 1,
     "min_samples_split": 2,
-    "categories": "multiway",
+    "categories": "subset",
     "bootstrap": False,
     "max_samples": None,
     "importance": "permutation",
@@ -129,8 +137,9 @@ class SubspaceSettings:
     Notes
     -----
     "auto" is, with the rules `probe` and `importance`, the paper's: alpha 0.5, carry 1, n_iter None, 10 trees, and
-    neither `max_features` nor `max_depth` nor `max_samples` set. With `shadow` and `mirror`, draws carry a random 0.4
-    of the columns found, trees are 6 deep, and the search ends when the answer stands. The importance is `impurity`,
+    neither `max_features` nor `max_depth` nor `max_samples` set, a branch for every category. With `shadow` and
+    `mirror`, draws carry a random 0.4 of the columns found, trees are 6 deep, categories split in two, and the search
+    ends when the answer stands. The importance is `impurity`,
     with `mirror` `permutation`. Where one needs rows left out, trees grow on 0.7 of them, drawn for every tree; with
     `mirror` on one half of the rows and the other in turn, divided once. Ferns are 7 deep, and so many that a draw
     considers each of its columns 20 times on average.
@@ -160,7 +169,7 @@ class SubspaceSettings:
     max_depth: int | None = AUTO
     min_samples_leaf: int = 1
     min_samples_split: int = 2
-    categories: Literal["multiway", "subset"] = "multiway"
+    categories: Literal["multiway", "subset"] = AUTO
     bootstrap: bool = False
     max_samples: int | float | None = AUTO
     importance: Importance = AUTO

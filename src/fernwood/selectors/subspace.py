@@ -94,7 +94,9 @@ class SubspaceSelector(SearchSelector):
     criterion : {"gini", "entropy", "variance"}, optional
         By default `gini` for classes and `variance` for numbers.
     min_samples_leaf, min_samples_split, categories, bootstrap, class_weight
-        As in scikit-learn's forests; `categories` is `multiway` or `subset`.
+        As in scikit-learn's forests. `categories` split into a branch each (`multiway`) or in two (`subset`); "auto" is
+        the first with the rules `probe` and `importance`, the second with those that test: among shadows of columns
+        that split many ways, few others can show that they tell something.
     task : {"classification", "regression"}, optional
         What the target asks for, where the rules of `fernwood.ingest` guess wrong.
     memory : int or str, optional
@@ -172,7 +174,7 @@ class SubspaceSelector(SearchSelector):
         max_depth: int | Literal["auto"] | None = "auto",
         min_samples_leaf: int = 1,
         min_samples_split: int = 2,
-        categories: Literal["multiway", "subset"] = "multiway",
+        categories: Literal["multiway", "subset", "auto"] = "auto",
         bootstrap: bool = False,
         max_samples: float | Literal["auto"] | None = "auto",
         patch_rows: float | Literal["auto"] | None = "auto",
