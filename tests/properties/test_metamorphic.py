@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -101,9 +102,16 @@ def test_other_answers_are_noticed() -> None:
     assert checking.differs(plain, {})
 
 
-@pytest.mark.parametrize("relation", ["columns duplicated", "noise added", "rows of no weight"])
-def test_what_clearly_tells_stays_found(relation: str) -> None:
-    found = checking.found(relation, "ferns", "classification", SEED)
+@pytest.mark.parametrize(
+    ("relation", "name"),
+    [
+        *product(["columns duplicated", "noise added", "rows of no weight"], ["ferns"]),
+        *product(["rows permuted", "noise added"], ["SRS", "RS", "Boruta", "Boruta with fixed shadows"]),
+    ],
+)
+def test_what_clearly_tells_stays_found(relation: str, name: str) -> None:
+    """Columns of numbers, of few values and of categories side by side: none drowns in the others' shadows."""
+    found = checking.found(relation, name, "classification", SEED)
     assert found.missing == []
     assert found.false_share <= 0.3  # one of four
 
