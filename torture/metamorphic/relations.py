@@ -75,10 +75,19 @@ def _increasing(table: Table, rng: np.random.Generator) -> Table:
     return table.but(frame=frame)
 
 
-def _scaled(table: Table, rng: np.random.Generator) -> Table:
+def _scaled_up(table: Table, rng: np.random.Generator) -> Table:
+    return _scaled(table, rng.integers(0, 60, len(table.numbers)))
+
+
+def _scaled_down(table: Table, rng: np.random.Generator) -> Table:
+    return _scaled(table, rng.integers(-60, 0, len(table.numbers)))
+
+
+def _scaled(table: Table, powers: NDArray[np.int64]) -> Table:
+    """Every column of numbers times a power of two."""
     frame = table.frame.copy()
-    for name in table.numbers:
-        frame[name] = frame[name].to_numpy(np.float64) * 2.0 ** int(rng.integers(-60, 60))
+    for name, power in zip(table.numbers, powers, strict=True):
+        frame[name] = np.ldexp(frame[name].to_numpy(np.float64), power)
     return table.but(frame=frame)
 
 
@@ -156,10 +165,15 @@ EXACT: dict[str, Relation] = {
         "codes are ranks; a learner that gets the values cuts midway between two, and a row left out may change sides",
         ("ours",),
     ),
-    "columns scaled": Relation(
-        _scaled,
+    "columns scaled up": Relation(
+        _scaled_up,
         "a power of two rounds nothing, so that even the middle between two values is that of the others; learners get "
         "numbers of four bytes, which end at two to the 127",
+    ),
+    "columns scaled down": Relation(
+        _scaled_down,
+        "likewise; but to scikit-learn's trees, values that differ by less than a ten-millionth are the same",
+        ("ours", "tree"),
     ),
     "other types": Relation(_typed, "values are the same; −0 is 0"),
     "categories renamed": Relation(
