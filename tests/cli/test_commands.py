@@ -306,3 +306,13 @@ def test_the_least_memory_is_told_works_and_is_kept(
     assert done.code == 0, done.err
     assert done.peak <= parse_size(told[1])
     assert fernwood.open(tmp_path / "s.fern").n_columns == n_columns - 1
+
+
+def test_the_package_is_the_command_where_nothing_is_installed(tmp_path: Path) -> None:
+    here = os.environ | {"PYTHONPATH": str(Path(fernwood.__file__).parents[1])}
+    command = [sys.executable, "-m", "fernwood"]
+    told = subprocess.run([*command, "--version"], cwd=tmp_path, env=here, capture_output=True, text=True)
+    assert (told.returncode, told.stdout) == (0, f"fernwood {fernwood.__version__}\n")
+    told = subprocess.run([*command, "selct"], cwd=tmp_path, env=here, capture_output=True, text=True)
+    assert (told.returncode, told.stderr.count("\n")) == (2, 1)
+    assert "did you mean 'select'?" in told.stderr
