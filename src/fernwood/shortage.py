@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import functools
 import mmap
 import os
 import resource
@@ -117,6 +118,7 @@ def check_libraries() -> None:
             _check_addresses(_LIBRARIES + _A_PROCESSOR * (os.cpu_count() or 1))
 
 
+@functools.cache  # what was taken once is kept
 def check_products() -> None:
     """Raise a `MemoryError` under a limit of addresses in which arrays cannot be multiplied.
 
@@ -127,11 +129,11 @@ def check_products() -> None:
     --------
     >>> check_products()
     """
-    if _addresses_are_limited():
-        import numpy as np
+    import numpy as np
 
+    if _addresses_are_limited():
         _check_addresses(_PRODUCTS)
-        _ = np.ones((2, _LONG)) @ np.ones(_LONG)
+    _ = np.ones((2, _LONG)) @ np.ones(_LONG)
 
 
 def check_threads(n: int = 1) -> None:
