@@ -347,3 +347,25 @@ def test_a_link_that_leads_nowhere_is_not_what_was_meant(tmp_path: Path, monkeyp
     Path("gene.csv").touch()
     with pytest.raises(SourceError, match=r"^there is no file 'genes\.csv'; did you mean 'gene\.csv'\?$"):
         fernwood.ingest("genes.csv")
+
+
+@pytest.mark.parametrize("moment", ["mkdir", "open"])
+def test_a_place_that_another_writer_clears_away_is_taken_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str
+) -> None:
+    """Between being made and being locked, it looks like what a dead process left."""
+    real, left = getattr(os, moment), [1]
+
+    def cleared(path: Path, *more: int) -> object:
+        done = real(path, *more)
+        if left and ".partial-" in Path(path).name:
+            left.pop()
+            Path(path).rmdir()
+        return done
+
+    monkeypatch.setattr(os, moment, cleared)
+    with appearing_directory(tmp_path / "d", replace=True) as staging:
+        (staging / "f").write_text("whole")
+    assert not left
+    assert [path.name for path in tmp_path.iterdir()] == ["d"]
+    assert (tmp_path / "d" / "f").read_text() == "whole"

@@ -66,7 +66,7 @@ def read_again(store: str, known: dict[str, str], seconds: float, n_threads: int
 
 
 def replace_again(tables: list[str], store: str, seconds: float) -> int:
-    """Ingest tables in turn to one name with force; print how often that was done, and how often it was refused."""
+    """Ingest tables in turn to one name with force; print how often that was done, and why it was not."""
     until = time.monotonic() + seconds
     seen: Counter[str] = Counter()
     turn = 0
@@ -74,8 +74,8 @@ def replace_again(tables: list[str], store: str, seconds: float) -> int:
         try:
             fernwood.ingest(tables[turn % len(tables)], store, target="y", force=True).close()
             seen["done"] += 1
-        except StoreError:
-            seen["refused"] += 1
+        except StoreError as error:
+            seen[f"refused: {error}"] += 1
         turn += 1
     print(json.dumps(seen))
     return 0

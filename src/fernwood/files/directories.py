@@ -158,6 +158,8 @@ def _locked_sibling(path: Path) -> tuple[Path, int]:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if exists(staging):
                 return staging, lock
+        except FileNotFoundError:
+            continue  # another writer took it for a leftover before it was opened
         except BaseException:
             if lock >= 0:
                 close_quietly(lock)
