@@ -316,3 +316,16 @@ def test_the_package_is_the_command_where_nothing_is_installed(tmp_path: Path) -
     told = subprocess.run([*command, "selct"], cwd=tmp_path, env=here, capture_output=True, text=True)
     assert (told.returncode, told.stderr.count("\n")) == (2, 1)
     assert "did you mean 'select'?" in told.stderr
+
+
+def test_quiet_is_quiet_about_compiling_too(run: Any, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("a,y\n" + "1,0\n2,1\n" * 5)
+    anew = (
+        "from fernwood.kernels import ready\n"
+        "ready.ensure_compiled.cache_clear(); ready.load_compiled.cache_clear()\n"
+        "ready._mark = lambda family: __import__('pathlib').Path('nowhere')\n"
+        "ready.subprocess.run = lambda *_, **__: ready.subprocess.CompletedProcess('', 0)\n"
+    )
+    asked = ("ingest", "t.csv", "--target", "y", "--out", "s.fern", "--force")
+    assert "compiling numerical code" in run(*asked, before=anew).err
+    assert run(*asked, "--quiet", before=anew)[:3] == (0, "", "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import socket
@@ -16,7 +17,7 @@ import pytest
 
 import fernwood
 from fernwood.datasets import make_madelon
-from fernwood.errors import ClusterError, FernwoodWarning, StoreError
+from fernwood.errors import ClusterError, FernwoodWarning, ShortageError, StoreError
 from fernwood.search.methods import select
 from fernwood.search.snowball_settings import SnowballSettings
 from fernwood.search.working import Crew, Item, Site, perform
@@ -147,6 +148,17 @@ def test_a_complaint_is_passed_on(engine: DaskEngine) -> None:
 
 
 # What is refused ------------------------------------------------------------------------------------------------------
+
+
+def test_want_of_memory_is_not_called_a_missing_scheduler(monkeypatch: pytest.MonkeyPatch) -> None:
+    def short(*_: object, **__: object) -> Any:
+        raise OSError(errno.ENOMEM, "Cannot allocate memory")
+
+    with pytest.raises(ShortageError, match="the system gives no more memory"):
+        module._within_time(short, "tcp://127.0.0.1:9")
+    monkeypatch.setattr(module.socket, "create_connection", short)
+    with pytest.raises(ShortageError, match="the system gives no more memory"):
+        connect("tcp://127.0.0.1:9")
 
 
 def test_a_scheduler_that_is_not_there() -> None:

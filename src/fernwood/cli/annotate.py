@@ -11,6 +11,7 @@ import typer
 from fernwood.cli import app
 from fernwood.cli.completing import run_argument
 from fernwood.cli.lean import keep_pandas_out
+from fernwood.cli.quiet import quiet_option
 from fernwood.errors import printable
 
 
@@ -21,7 +22,7 @@ def annotate_command(
     output: Annotated[Path | None, typer.Option(help="Write a copy there, and leave the table as it is.")] = None,
     prefix: Annotated[str, typer.Option(help="What the names of the new columns begin with.")] = "fernwood_",
     force: Annotated[bool, typer.Option("--force", help="Replace an --output that is there.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
+    quiet: Annotated[bool, quiet_option("-q")] = False,
 ) -> None:
     """Write the decisions of a run to var of AnnData: decision, reason, selected, score, draws, p and q.
 

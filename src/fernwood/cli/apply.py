@@ -11,6 +11,7 @@ import typer
 
 from fernwood.cli import app
 from fernwood.cli.completing import run_argument
+from fernwood.cli.quiet import quiet_option
 from fernwood.cli.within import inside_budget
 from fernwood.errors import ParameterError, printable
 from fernwood.sources.place import as_place
@@ -61,7 +62,7 @@ def apply_command(
         typer.Option("--spreadsheet", help="CSV: an apostrophe before text that a spreadsheet would run as a formula."),
     ] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
+    quiet: Annotated[bool, quiet_option("-q")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Say what was written, and what is unlike, as JSON.")] = False,
 ) -> None:
     """Take the columns that a run selected from another table, with their exact values, and check them.

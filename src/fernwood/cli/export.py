@@ -14,6 +14,7 @@ import typer
 from fernwood.cli import app
 from fernwood.cli.completing import run_argument
 from fernwood.cli.lean import keep_pandas_out
+from fernwood.cli.quiet import quiet_option
 from fernwood.cli.within import inside_budget
 from fernwood.errors import ParameterError, StoreError, printable, shown
 from fernwood.sources.place import as_place
@@ -59,7 +60,7 @@ def export_command(
         str, typer.Option(help="Reduced table: where the run's store is now, if it was moved: a path or a URL.")
     ] = "",
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
+    quiet: Annotated[bool, quiet_option("-q")] = False,
 ) -> None:
     """Write the decisions of a run, best column first, or its table reduced to the columns selected.
 

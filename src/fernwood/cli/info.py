@@ -10,6 +10,7 @@ import typer
 from fernwood.budget import shown_size
 from fernwood.cli import app
 from fernwood.cli.completing import store_argument
+from fernwood.cli.quiet import quiet_option
 from fernwood.errors import ParameterError, printable, shown
 from fernwood.sources.place import as_place
 
@@ -79,7 +80,7 @@ def _print_devices(*, as_json: bool) -> None:
 @app.command("verify")
 def verify_command(
     store: Annotated[str, store_argument()],
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
+    quiet: Annotated[bool, quiet_option("-q")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead.")] = False,
 ) -> None:
     """Check every byte of a store against its checksums.

@@ -13,6 +13,7 @@ import typer
 from fernwood.budget import parse_size, peak_resident, resident, shown_size
 from fernwood.cli import app
 from fernwood.cli.lean import keep_pandas_out, too_small
+from fernwood.cli.quiet import quiet_option
 from fernwood.errors import BudgetError, FernwoodWarning, printable
 from fernwood.run.view import ProgressView
 
@@ -56,7 +57,7 @@ def ingest_command(
         bool, typer.Option("--clean-names", help="Mend bad names instead of refusing them.")
     ] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace a store that is there.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
+    quiet: Annotated[bool, quiet_option("-q")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Describe the store as JSON when it is made.")] = False,
 ) -> None:
     """Turn a table into a column store.

@@ -11,6 +11,7 @@ import typer
 from fernwood.cli import app
 from fernwood.cli.completing import run_argument
 from fernwood.cli.lean import keep_pandas_out
+from fernwood.cli.quiet import quiet_option
 from fernwood.errors import printable
 
 __all__ = ["REPORT_NAME"]
@@ -23,7 +24,7 @@ def report_command(
     run: Annotated[Path, run_argument()],
     output: Annotated[Path | None, typer.Option(help="A file to write; by default report.html in the run.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a file of another name that is there.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
+    quiet: Annotated[bool, quiet_option("-q")] = False,
 ) -> None:
     """Write what a run found as one HTML page: works offline, light and dark, on a phone and on paper.
 

@@ -14,6 +14,7 @@ from fernwood.cli import app
 from fernwood.cli.completing import run_argument
 from fernwood.cli.ingest import ingest_table
 from fernwood.cli.options import command_of, device_from, settings_from
+from fernwood.cli.quiet import quiet_option
 from fernwood.cli.searching import SearchCommand
 from fernwood.device import Device  # noqa: TC001  (Typer reads it)
 from fernwood.errors import ParameterError, StoreError, printable, shown
@@ -49,7 +50,7 @@ _DEVICE_MEMORY = typer.Option(
     help="The most memory of the card to take, such as 40GB; by default most of what is free."
 )
 _SCHEDULER = typer.Option(help="A Dask scheduler whose workers do the work, such as tcp://10.0.0.1:8786.")
-_QUIET = typer.Option("--quiet", help="Print errors only.")
+_QUIET = quiet_option()
 _AS_JSON = typer.Option("--json", help="Print the result as JSON.")
 _REPORT = typer.Option("--report", help="Write the report too, as report.html in the run.")
 

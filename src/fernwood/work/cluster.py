@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from fernwood.errors import ClusterError, shown
+from fernwood.shortage import check_threads, pass_on_shortage
 from fernwood.version import __version__
 from fernwood.work.engine import Engine
 from fernwood.work.packing import weight
@@ -76,6 +77,7 @@ def _check_answers(address: str) -> None:
     try:
         socket.create_connection((host, port), timeout=_CONNECTING_S).close()
     except OSError as error:
+        pass_on_shortage(error)
         raise _no_scheduler(address) from error
 
 
@@ -89,12 +91,14 @@ def _within_time(make: Callable[[], Client], address: str) -> Client:
         except Exception as error:  # noqa: BLE001  (whatever it is, there is no scheduler that answers)
             made.put(error)
 
+    check_threads()
     threading.Thread(target=attempt, name="fernwood-connect", daemon=True).start()
     try:
         client = made.get(timeout=_CONNECTING_S + 1)
     except queue.Empty as error:
         raise _no_scheduler(address) from error
     if isinstance(client, Exception):
+        pass_on_shortage(client)
         raise _no_scheduler(address) from client
     return client
 
