@@ -47,7 +47,7 @@ ALLOWED = {
     "plausible": set(),
     "kernels": set(),
     "device": {"budget", "errors", "kernels"},
-    "work": {"errors", "version"},
+    "work": {"errors", "shortage", "version"},
     "theory": {"errors", "seeds"},
     **{room: FREE | set(FLOW[:i]) for i, room in enumerate(FLOW)},
     "result": FREE | set(FLOW[: FLOW.index("result")]) | {"report"},  # a result shows itself; see decision 0018
@@ -62,6 +62,7 @@ ALLOWED = {
     "loading": FREE | {"kept", "models", "selectors"},
     "datasets": FREE | {"sources", "store"},
     "testing": FREE | {"sources", "store"},
+    "__main__": {"cli"},
 }
 
 
