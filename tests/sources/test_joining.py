@@ -79,6 +79,13 @@ def test_parts_that_do_not_join(folder: Path) -> None:
     refused(folder, r"'part-3.parquet' has no column 'id', by which the parts are to be joined; did you mean 'idd'\?")
 
 
+def test_a_long_key_that_stands_in_every_row_is_not_written_out(folder: Path) -> None:
+    """A page of a few kilobytes that would be 40 GB as one word a row."""
+    keys = pa.DictionaryArray.from_arrays(np.zeros(200_000, np.int8), pa.array(["k" * 200_000]))
+    part(folder, "part-3", keys, {"z": np.zeros(200_000)})
+    refused(folder, "the key 'kkk.*' stands more than once in column 'id' of 'part-3.parquet'")
+
+
 def test_parts_without_a_key(folder: Path, tmp_path: Path) -> None:
     refused(folder, r"column 'id' is in 'part-0.parquet' and in 'part-1.parquet'.*--key", key=None)
     out = tmp_path / "other"

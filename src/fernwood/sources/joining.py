@@ -70,8 +70,10 @@ def _keys(part: Part, path: Path, key: str, dtype: pa.DataType | None = None) ->
             f"{shown(path.name)} has no column {shown(key)}, by which the parts are to be joined"
             f"{nearest(key, part.names) or '; every part needs it'}"
         )
-    column = decoded(part.read([part.names.index(key)]).column(0))
-    keys = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    column = part.read([part.names.index(key)]).column(0).combine_chunks()
+    if pa.types.is_dictionary(column.type):  # a word for every row takes no more memory than words that all differ
+        _check_differ(column.indices, column.dictionary, path, key)
+    keys = decoded(column)
     try:
         # Arrow may keep the words of two files in two types.
         keys = keys.cast(dtype or (pa.large_string() if pa.types.is_string(keys.type) else keys.type))
@@ -84,14 +86,20 @@ def _keys(part: Part, path: Path, key: str, dtype: pa.DataType | None = None) ->
     if keys.null_count:
         row = pc.index(pc.is_null(keys), pa.scalar(True)).as_py()
         raise SourceError(f"column {shown(key)} of {shown(path.name)} is missing in row {row}; every row needs a key")
-    if pc.count_distinct(keys).as_py() < len(keys):
-        counts = keys.value_counts()
-        twice = counts.field("values")[pc.index(pc.greater(counts.field("counts"), 1), pa.scalar(True)).as_py()]
-        raise SourceError(
-            f"the key {shown(twice)} stands more than once in column {shown(key)} of {shown(path.name)}; "
-            "keys of rows must differ"
-        )
+    _check_differ(keys, None, path, key)
     return keys
+
+
+def _check_differ(keys: pa.Array, words: pa.Array | None, path: Path, key: str) -> None:
+    """Refuse a key that stands twice; keys may be places among words."""
+    if pc.count_distinct(keys).as_py() == len(keys) - keys.null_count:
+        return
+    counts = keys.drop_null().value_counts()
+    twice = counts.field("values")[pc.index(pc.greater(counts.field("counts"), 1), pa.scalar(True)).as_py()]
+    raise SourceError(
+        f"the key {shown(twice if words is None else words[twice.as_py()])} stands more than once in column "
+        f"{shown(key)} of {shown(path.name)}; keys of rows must differ"
+    )
 
 
 class KeyedPart:
