@@ -157,7 +157,9 @@ def make_target(band: Band, name: str, task: Task | None) -> Target:
     numbers for classification when there are at most 20 different ones and at most half as many as rows. `task`
     overrides this.
     """
-    values, kind = band.values[0].astype(np.float64), Kind(band.kinds[0])
+    kind = Kind(band.kinds[0])
+    with np.errstate(invalid="ignore"):  # a missing number may be one of those that signal when they are touched
+        values = band.values[0].astype(np.float64)
     n_missing = int(np.count_nonzero(np.isnan(values)))
     if n_missing:
         raise TargetError(
