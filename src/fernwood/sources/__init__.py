@@ -117,7 +117,7 @@ def _refuse_options(form: TableForm, what: str, taken: frozenset[str] = frozense
 
 
 def is_there(path: Path) -> bool:
-    """Whether there is a file or directory; a name that no file could have is not there."""
+    """Whether a file or directory is to be seen; a name that no file could have, or where nobody may look, is not."""
     try:
         return exists(path)
     except OSError:
