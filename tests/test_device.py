@@ -14,7 +14,7 @@ import pytest
 
 import fernwood
 from fernwood.device import Seen, card_if_any, check_device, open_card, saying_device_troubles, seen, why_none
-from fernwood.errors import DeviceError, FernwoodError, FernwoodWarning, ParameterError
+from fernwood.errors import DeviceError, FernwoodError, FernwoodWarning, ParameterError, ShortageError
 from fernwood.kernels.cuda.card import Card
 from tests.fake_cupy import H200, CompileException, CUDARuntimeError, OutOfMemoryError, fake_cupy, install, raising
 
@@ -145,6 +145,40 @@ def test_a_cupy_that_cannot_be_imported(monkeypatch: pytest.MonkeyPatch, tmp_pat
     assert why_none() == (
         f"CuPy cannot be imported ({said}); pip install 'fernwood[gpu]', or the CuPy that is made for your CUDA"
     )
+
+
+SHORT = OSError("libnvrtc.so.12: failed to map segment from shared object")
+
+
+@pytest.mark.parametrize(
+    "cupy",
+    [
+        fake_cupy(getDeviceCount=raising(MemoryError())),
+        fake_cupy(memGetInfo=raising(MemoryError())),
+        fake_cupy(nvrtc=raising(RuntimeError(f"CuPy failed to load libnvrtc.so.12: OSError: {SHORT}"))),
+    ],
+)
+def test_want_of_memory_is_not_a_card_that_is_missing(monkeypatch: pytest.MonkeyPatch, cupy: Any) -> None:
+    install(monkeypatch, cupy)
+    with pytest.raises(ShortageError):
+        why_none()
+
+
+def test_want_of_memory_is_not_a_cupy_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "cupy.py").write_text(
+        f"try:\n    raise OSError({str(SHORT)!r})\nexcept OSError as error:\n    raise ImportError('At length') from error"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "cupy", raising=False)
+    with pytest.raises(ShortageError):
+        why_none()
+    with pytest.raises(ShortageError), saying_device_troubles():
+        raise RuntimeError(f"CuPy failed to load libnvrtc.so.12: OSError: {SHORT}")
+
+
+def test_want_of_memory_on_a_card_is_of_the_card(monkeypatch: pytest.MonkeyPatch) -> None:
+    install(monkeypatch, fake_cupy(memGetInfo=raising(OutOfMemoryError("out of memory"))))
+    assert why_none().startswith("the card cannot be asked (out of memory)")
 
 
 def test_a_card_is_opened_once(monkeypatch: pytest.MonkeyPatch) -> None:

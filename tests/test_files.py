@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 import fernwood
-from fernwood.errors import SourceError, StoreError
+from fernwood.cli.completing import runs_like
+from fernwood.errors import SourceError, StoreError, nearest
 from fernwood.files import (
     FileReader,
     FileWriter,
@@ -22,6 +23,7 @@ from fernwood.files import (
     is_directory,
     is_file,
     locks,
+    nearest_path,
     opened,
     read_file,
     replaced_file,
@@ -347,6 +349,55 @@ def test_a_link_that_leads_nowhere_is_not_what_was_meant(tmp_path: Path, monkeyp
     Path("gene.csv").touch()
     with pytest.raises(SourceError, match=r"^there is no file 'genes\.csv'; did you mean 'gene\.csv'\?$"):
         fernwood.ingest("genes.csv")
+
+
+@pytest.mark.parametrize("folder", ["f", "one/" * 30 + "f"], ids=["near", "far"])
+@pytest.mark.parametrize("long", ["", "e" * 70], ids=["short", "long"])
+def test_what_was_meant_looks_different_however_long_it_is(tmp_path: Path, folder: str, long: str) -> None:
+    """Of two long paths, or two long names, the same beginning was shown."""
+    (tmp_path / folder).mkdir(parents=True)
+    path = tmp_path / folder / f"g{long}nes.csv"
+    path.with_stem(f"{path.stem}2").touch()
+    with pytest.raises(SourceError) as refused:
+        fernwood.ingest(path)
+    asked, meant = str(refused.value).removeprefix("there is no file ").split("; did you mean ")
+    assert asked != meant.rstrip("?")
+    assert meant.endswith("nes2.csv'?")
+    assert len(meant) <= 63
+
+
+def test_what_was_meant_differs_in_the_middle() -> None:
+    name = nearest("x" * 99 + "a" + "y" * 99, ["x" * 99 + "b" + "y" * 99])
+    assert name == f"; did you mean '…{'x' * 20}b{'y' * 37}…'?"
+
+
+def refusing_below(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder into which this user may not look, whoever that is."""
+    look = os.stat
+
+    def stat_(path: object, **how: object) -> os.stat_result:
+        if folder in Path(str(path)).parents:
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        return look(path, **how)
+
+    monkeypatch.setattr(os, "stat", stat_)
+
+
+def test_a_folder_of_somebody_else_does_not_hide_what_was_meant(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("closed", "genes.run"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "run.json").touch()
+    refusing_below(tmp_path / "closed", monkeypatch)
+    assert nearest_path(tmp_path / "gene.run", "run.json").endswith("genes.run'?")
+    assert runs_like(f"{tmp_path}/") == [f"{tmp_path}/genes.run"]
+
+
+def test_a_table_in_a_folder_of_somebody_else_is_not_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    refusing_below(tmp_path / "closed", monkeypatch)
+    with pytest.raises(SourceError, match=r"cannot be looked at: Permission denied; mend that, or check the path$"):
+        fernwood.ingest(tmp_path / "closed" / "genes.csv")
 
 
 @pytest.mark.parametrize("moment", ["mkdir", "open"])

@@ -46,7 +46,7 @@ ALLOWED = {
     "plain_arrays": set(),
     "plausible": set(),
     "kernels": set(),
-    "device": {"budget", "errors", "kernels"},
+    "device": {"budget", "errors", "kernels", "shortage"},
     "work": {"errors", "shortage", "version"},
     "theory": {"errors", "seeds"},
     **{room: FREE | set(FLOW[:i]) for i, room in enumerate(FLOW)},

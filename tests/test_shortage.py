@@ -29,6 +29,7 @@ RNG = np.random.default_rng(4)
         MemoryError(),
         pa.ArrowMemoryError("malloc of size 128 failed"),
         OSError(errno.ENOMEM, os.strerror(errno.ENOMEM)),
+        OSError("libx.so: failed to map segment from shared object"),
         RuntimeError("can't start new thread"),
         ImportError("libx.so: failed to map segment from shared object"),
         ImportError("libx.so: cannot allocate memory in static TLS block"),
@@ -44,6 +45,10 @@ def test_a_shortage(error: BaseException) -> None:
     [
         *(ValueError("x"), OSError(errno.EIO, "Input/output error"), KeyboardInterrupt(), RuntimeError("x")),
         *(BudgetError("memory is '1MB', which is out of memory", 3), StoreError("out of memory")),
+        *(
+            FileNotFoundError("https://host/out of memory.fern"),
+            PermissionError(errno.EACCES, "no", "out of memory.csv"),
+        ),
     ],
 )
 def test_no_shortage(error: BaseException) -> None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from fernwood.budget import parse_size
 from fernwood.errors import DeviceError, FernwoodWarning, ParameterError, printable, shown
+from fernwood.shortage import pass_on_shortage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -152,6 +153,7 @@ def saying_device_troubles() -> Iterator[None]:
     except Exception as error:
         if not _is_of_a_device(error):
             raise
+        _pass_on_shortage_here(error)
         raise DeviceError(f"{_trouble(error)}, {_WAY_OUT}") from error
 
 
@@ -167,8 +169,18 @@ def _trouble(error: Exception) -> str:
 
 def _is_of_a_device(error: Exception) -> bool:
     """By where its class is from, so that nothing has to be imported to ask; CuPy has some ten of them."""
-    ours = {kind.__module__.partition(".")[0] for kind in type(error).__mro__}
-    return bool(ours & {"cupy", "cupy_backends", "cuda"}) or str(error).startswith("CuPy failed to load")
+    return _is_of_cupy(error) or str(error).startswith("CuPy failed to load")
+
+
+def _is_of_cupy(error: BaseException) -> bool:
+    makers = {kind.__module__.partition(".")[0] for kind in type(error).__mro__}
+    return bool(makers & {"cupy", "cupy_backends", "cuda"})
+
+
+def _pass_on_shortage_here(error: BaseException) -> None:
+    """Raise a `ShortageError` where it is the process, and not a card, that has no more memory."""
+    if not _is_of_cupy(error):
+        pass_on_shortage(error)
 
 
 def _is_of_the_compiler(error: Exception) -> bool:
@@ -189,7 +201,9 @@ def _cupy() -> Any:
         return import_module("cupy")
     except Exception as error:
         # CuPy says at length what may be the reason; what it comes from says which one it is.
-        said = _said(error.__cause__ if isinstance(error.__cause__, Exception) else error)
+        cause = error.__cause__ if isinstance(error.__cause__, Exception) else error
+        _pass_on_shortage_here(cause)
+        said = _said(cause)
         raise DeviceError(f"CuPy cannot be imported ({said}); {_INSTALL}") from error
 
 
@@ -199,6 +213,7 @@ def _count(cupy: Any) -> int:
         number = int(cupy.cuda.runtime.getDeviceCount())
         made_for_others = bool(getattr(cupy.cuda.runtime, "is_hip", False))
     except Exception as error:
+        _pass_on_shortage_here(error)
         if getattr(error, "status", None) != _NO_DEVICE:
             raise DeviceError(_why_no_driver(cupy, error)) from error
         number, made_for_others = 0, False
@@ -259,6 +274,7 @@ def _check_usable() -> None:
     try:
         cupy.cuda.nvrtc.getVersion()
     except Exception as error:
+        _pass_on_shortage_here(error)
         raise DeviceError(
             f"CuPy finds no NVRTC to compile the kernels with ({_said(error)}); {_INSTALL_COMPILER}"
         ) from error
@@ -270,6 +286,7 @@ def _saying(what: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:
+        _pass_on_shortage_here(error)
         raise DeviceError(f"{what} ({_said(error)}); see whether `nvidia-smi` works") from error
 
 

@@ -23,9 +23,10 @@ __all__ = [
     "nearest",
     "printable",
     "shown",
+    "shown_apart",
 ]
 
-_SHOWN_LENGTH = 60
+_SHOWN_LENGTH, _SHOWN_BEFORE = 60, 20
 _ALIKE = 0.7
 
 
@@ -93,6 +94,23 @@ def shown(value: object) -> str:
     return f"'{printable(text)}'"
 
 
+def shown_apart(value: object, other: object) -> str:
+    """As `shown`; but of a text that would look like another one where both are cut, the part where they differ.
+
+    Examples
+    --------
+    >>> shown_apart("genes.csv", "gene.csv")
+    "'genes.csv'"
+    >>> shown_apart("long/" * 20 + "genes.csv", "long/" * 20 + "gene.csv")
+    "'…long/long/long/long/long/long/long/long/long/long/genes.csv'"
+    """
+    text, beside = str(value), str(other)
+    if len(text) <= _SHOWN_LENGTH or shown(text) != shown(beside):
+        return shown(text)
+    same = next((i for i, (a, b) in enumerate(zip(text, beside, strict=False)) if a != b), len(text))
+    return shown(f"…{text[min(same - _SHOWN_BEFORE, len(text) - _SHOWN_LENGTH + 1) :]}")
+
+
 def nearest(name: str, known: Iterable[str]) -> str:
     """A hint for a sentence about a name that is not there: `; did you mean …?`, or nothing.
 
@@ -104,7 +122,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
     ''
     """
     close = closest(name, known)
-    return f"; did you mean {shown(close)}?" if close else ""
+    return f"; did you mean {shown_apart(close, name)}?" if close else ""
 
 
 def closest(name: str, known: Iterable[str]) -> str:

@@ -55,13 +55,15 @@ def is_shortage(error: BaseException) -> bool:
     """
     if isinstance(error, FernwoodError):
         return isinstance(error, ShortageError)
-    if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM):
+    if isinstance(error, MemoryError):
         return True
+    if isinstance(error, OSError) and (error.errno is not None or isinstance(error, FileNotFoundError)):
+        return error.errno == errno.ENOMEM  # what else it says may be the name of a file
     said = str(error).lower()
     return isinstance(error, Exception) and any(words in said for words in _SAID)
 
 
-def pass_on_shortage(error: Exception) -> None:
+def pass_on_shortage(error: BaseException) -> None:
     """Raise a `ShortageError` for an error that says that memory ran out: the file that was being read is not at fault.
 
     Errors about values are none, whatever they say: their words may be the file's.

@@ -24,7 +24,7 @@ ROOT = Path(__file__).parent.parent.parent
 AXE = ROOT / ".browser" / "node_modules" / "axe-core" / "axe.min.js"
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium: make browser")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium here; install one")
 
 
 @pytest.fixture(scope="module")

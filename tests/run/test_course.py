@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -131,6 +134,26 @@ def test_a_long_step_says_that_it_is_alive(tmp_path: Path, monkeypatch: pytest.M
     assert [sample.done for sample in course.samples].count(3) > 2
     assert (stands.state, stands.done, stands.memory) == ("working", 3, 777)
     assert stands.leading == ("gene <b>", "n" * 99 + "…")
+
+
+def test_a_look_that_the_system_refuses_ends_no_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where there were too many open files, it printed a traceback, and nobody looked on any more."""
+    refused: list[int] = []
+
+    def resident() -> int:
+        if threading.current_thread() is not threading.main_thread() and len(refused) < 3:
+            refused.append(1)
+            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE), "/proc/self/statm")
+        return 5
+
+    monkeypatch.setattr(course_module, "resident", resident)
+    with Watch() as watch:
+        time.sleep(0.3)
+        assert watch._thread.is_alive()
+    course = watch.course()
+    assert course is not None
+    assert len(refused) == 3
+    assert len(course.samples) > 2
 
 
 def test_a_search_that_fails_leaves_no_thread() -> None:

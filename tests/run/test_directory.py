@@ -248,6 +248,26 @@ def test_a_checkpoint_comes_back(tmp_path: Path) -> None:
     assert names(run.path) == [BEFORE_NAME, CHECKPOINT_NAME, MANIFEST_NAME]
 
 
+@pytest.mark.parametrize("number", [errno.EACCES, errno.EMFILE])
+def test_a_checkpoint_that_may_not_be_read_is_not_called_damaged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    """The run went on from the one before, or had both of them removed."""
+    run = made(tmp_path / "run")
+    for count in (1, 2):
+        run.save_checkpoint({"state": np.full(4, count)})
+    plain = RunDirectory._read
+
+    def refused(self: RunDirectory, path: Path) -> Any:
+        if path.name == CHECKPOINT_NAME:
+            raise OSError(number, os.strerror(number), str(path))
+        return plain(self, path)
+
+    monkeypatch.setattr(RunDirectory, "_read", refused)
+    with pytest.raises(StoreError, match=f"^checkpoint.npz of 'run' cannot be read: {os.strerror(number)}; mend that"):
+        run.last_state(Counting())
+
+
 def test_any_damaged_byte_of_a_checkpoint_is_noticed_or_harmless(tmp_path: Path) -> None:
     run = made(tmp_path / "run")
     run.save_checkpoint({"state": np.arange(4)})

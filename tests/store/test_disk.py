@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import threading
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pytest
 
 import fernwood
+from fernwood.errors import StoreError
 from fernwood.files import Streamed
 from fernwood.store.manifest import HEADER_BYTES
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import pytest
 
 
 def test_records_are_read_by_the_thread_that_asks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -57,3 +59,20 @@ def test_columns_that_are_expected_are_fetched_and_reads_are_counted(
         store.read([7, 3, 4])
         assert store.bytes_read >= 3 * 50
         assert store.seconds_reading > 0
+
+
+@pytest.mark.parametrize("number", [errno.EIO, errno.ESTALE])
+def test_a_disk_that_fails_is_not_a_damaged_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int) -> None:
+    """ "Make the store again" was said of records that could not be read just then."""
+    fernwood.ingest(np.arange(60.0).reshape(20, 3), target=np.arange(20) % 2, out=tmp_path / "s.fern")
+    store = fernwood.open(tmp_path / "s.fern")
+
+    def refuse(*_: object) -> int:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(os, "preadv", refuse)
+    said = f"cannot be read: {os.strerror(number)}; see to its disk, and open it again$"
+    with pytest.raises(StoreError, match=f"^the codes of 's.fern' {said}"):
+        store.read([0])
+    with pytest.raises(StoreError, match=f"^the records of 's.fern' {said}"):
+        _ = store.target

@@ -254,6 +254,19 @@ def test_a_fault_while_fetching_ahead_is_met_by_whoever_reads(url: str, codes: n
         np.testing.assert_array_equal(store.read(np.arange(20)), codes[:20])
 
 
+def test_want_of_memory_while_fetching_ahead_ends_no_thread(url: str, codes: np.ndarray) -> None:
+    """A traceback was printed for each, and after two nothing was fetched ahead any more."""
+    with opened(url) as store:
+        CountedFiles.fault = lambda *_: (_ for _ in ()).throw(MemoryError())
+        for _ in range(3):
+            store.expect(np.arange(20))
+            for thread in [thread for thread in threading.enumerate() if thread.name == "fernwood-ahead"]:
+                thread.join(10)
+        CountedFiles.fault = None
+        assert store._held_cache()._n_threads == 0
+        np.testing.assert_array_equal(store.read(np.arange(20)), codes[:20])
+
+
 def test_a_process_that_is_sent_the_store_opens_it_once(url: str) -> None:
     with opened(url) as store:
         sent = pickle.dumps(store)

@@ -74,7 +74,11 @@ def test_refusals_are_not_tried_again(url: str) -> None:
         assert CountedFiles.fault.left == 98
 
 
-@pytest.mark.parametrize("error", [MemoryError(), RuntimeError("can't start new thread")], ids=repr)
+BEHIND = FileNotFoundError("counted://bucket/s.fern")
+BEHIND.__cause__ = MemoryError()  # as fsspec has it for http://, whatever goes wrong
+
+
+@pytest.mark.parametrize("error", [MemoryError(), RuntimeError("can't start new thread"), BEHIND], ids=repr)
 def test_want_of_memory_is_not_the_network(url: str, error: Exception) -> None:
     with opened(url) as store:
         CountedFiles.fault = Times(99, error)

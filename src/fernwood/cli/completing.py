@@ -11,7 +11,7 @@ from typing import Any
 
 import typer
 
-from fernwood.files import entries_of, is_file
+from fernwood.files import entries_of, holds
 
 __all__ = ["run_argument", "runs_like", "store_argument", "stores_like"]
 
@@ -33,7 +33,7 @@ def _directories(incomplete: str, holding: str) -> list[str]:
     folder, sep, beginning = incomplete.rpartition("/")
     with suppress(OSError, ValueError):
         beside = entries_of(Path(f"{folder}{sep}") if sep else Path(), _MOST_LOOKED_AT)
-        names = [path.name for path in beside if path.name.startswith(beginning) and is_file(path / holding)]
+        names = [path.name for path in beside if path.name.startswith(beginning) and holds(path, holding)]
         return [f"{folder}{sep}{name}" for name in sorted(names)]
     return []
 

@@ -11,12 +11,13 @@ from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 
-from fernwood.errors import closest, shown
+from fernwood.errors import closest, shown_apart
 
 __all__ = [
     "entries_of",
     "exists",
     "free_bytes",
+    "holds",
     "is_directory",
     "is_file",
     "is_link",
@@ -72,6 +73,13 @@ def is_link(path: Path) -> bool:
         return False
 
 
+def holds(directory: Path, name: str) -> bool:
+    """Whether a directory has a file of that name, as far as this user may look: for hints, which nothing rests on."""
+    with suppress(OSError):
+        return is_file(directory / name)
+    return False
+
+
 def size_of(path: Path) -> int:
     """Bytes of a file."""
     return os.stat(path).st_size
@@ -123,8 +131,10 @@ def nearest_path(path: Path, holding: str = "") -> str:
     with suppress(OSError, ValueError):
         names = [entry.name for entry in entries_of(path.parent, _MOST_BESIDE) if not entry.name.startswith(".")]
         names = [name for name in names if name != path.name]  # a link that leads nowhere has the name, and is not it
-        beside = [name for name in names if not holding or is_file(path.parent / name / holding)]
+        beside = [name for name in names if not holding or holds(path.parent / name, holding)]
     # What is before the dot counts: endings are alike by themselves.
     stem = closest(path.stem, sorted({Path(name).stem for name in beside}))
     alike = sorted(name for name in beside if stem and Path(name).stem == stem)
-    return f"; did you mean {shown(path.parent / (closest(path.name, alike) or alike[0]))}?" if alike else ""
+    if not alike:
+        return ""
+    return f"; did you mean {shown_apart(path.parent / (closest(path.name, alike) or alike[0]), path)}?"

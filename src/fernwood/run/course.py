@@ -218,7 +218,7 @@ class Watch:
         pause = least
         while not self._over.wait(pause):
             pause = min(max((time.monotonic() - self._started) * _SHARE, least), _MOST_SECONDS)
-            with suppress(MemoryError):  # whoever searches meets it too, and says it
+            with suppress(MemoryError, OSError):  # whoever searches meets it too, and says it
                 if self._directory is None:
                     self._look()
                 elif time.monotonic() - self._directory.events.said >= pause:

@@ -5,6 +5,7 @@ Every file appears whole or not at all, so that a run killed at any instant can 
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import platform
@@ -80,6 +81,8 @@ _DAMAGE = (
     zipfile.BadZipFile,
 )
 """What reading a damaged archive of arrays raises; its parts have checksums."""
+_REFUSALS = {errno.EACCES, errno.EPERM, errno.EMFILE, errno.ENFILE}
+"""What the system says of files that are as good as they were."""
 
 
 def versions() -> dict[str, str]:
@@ -346,6 +349,10 @@ class RunDirectory:
                 state = loop.unpack(arrays) if belongs == self._belongs else None
             except _DAMAGE as error:
                 pass_on_shortage(error)
+                if isinstance(error, OSError) and error.errno in _REFUSALS:
+                    raise StoreError(
+                        f"{path.name} of {where} cannot be read: {error.strerror}; mend that, and go on from it"
+                    ) from error
                 damage = error
                 continue
             if state is None:

@@ -13,6 +13,7 @@ import numpy as np
 
 from fernwood.errors import SourceError, shown
 from fernwood.files import exists, is_file, nearest_path, size_of
+from fernwood.shortage import pass_on_shortage
 from fernwood.sources.base import Band, Kind, Progress, ProgressCallback, Reader, Source, Workspace
 from fernwood.sources.place import Url, as_place
 
@@ -116,7 +117,7 @@ def _refuse_options(form: TableForm, what: str, taken: frozenset[str] = frozense
 
 
 def is_there(path: Path) -> bool:
-    """Whether there is a file or directory; a name that no file could have is not there."""
+    """Whether a file or directory is to be seen; a name that no file could have, or where nobody may look, is not."""
     try:
         return exists(path)
     except OSError:
@@ -133,8 +134,15 @@ def on_disk(place: Place) -> Path:
 
 
 def check_path(path: Path) -> None:
-    """Refuse the path of a table that is not there."""
-    if not is_there(path):
+    """Refuse the path of a table that is not there, or where nobody may look."""
+    try:
+        there = exists(path)
+    except OSError as error:
+        pass_on_shortage(error)
+        raise SourceError(
+            f"{shown(path)} cannot be looked at: {error.strerror}; mend that, or check the path"
+        ) from error
+    if not there:
         raise SourceError(f"there is no file {shown(path)}{nearest_path(path) or '; check the path'}")
 
 

@@ -8,12 +8,14 @@ from __future__ import annotations
 import os
 import zlib
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray  # noqa: TC002
 
 from fernwood.shortage import check_threads
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 __all__ = ["DeflatedVector", "is_deflated"]
 

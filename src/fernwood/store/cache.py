@@ -195,7 +195,7 @@ class BlockCache:
                     return
                 del self._ahead[number]
             # Whoever reads the block meets what went wrong, and says it.
-            with suppress(StoreError):
+            with suppress(StoreError, MemoryError):
                 self._fetched(number, patient=False)
 
     def _path(self, number: int) -> Path:

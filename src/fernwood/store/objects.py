@@ -192,8 +192,8 @@ class Objects:
             except FernwoodError:
                 raise
             except Exception as error:  # libraries raise what they like
-                pass_on_shortage(error)
                 cause = _cause(error)
+                pass_on_shortage(cause)
                 status = _status(cause)
                 if isinstance(cause, FileNotFoundError) or status in _MISSING:
                     raise FileNotFoundError(self.title) from error

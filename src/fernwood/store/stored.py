@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import threading
 import time
@@ -99,10 +100,7 @@ class FileStore(Store):
             pass_on_shortage(error)
             if isinstance(error, StoreError):
                 raise
-            raise StoreError(
-                f"the codes of {self.title} cannot be read: {error.strerror or error}; see to its disk, and "
-                "open it again"
-            ) from error
+            raise self._unreadable("codes", error) from error
         with self._lock:
             self.bytes_read += n_bytes
             self.seconds_reading += time.perf_counter() - started
@@ -206,8 +204,16 @@ class FileStore(Store):
             pass_on_shortage(error)
             if isinstance(error, StoreError):
                 raise
+            # Arrow gives no number to what is wrong in a file, and no place to read at is what a damaged one names.
+            if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
+                raise self._unreadable("records", error) from error
             reason = printable((str(error).splitlines() or ["no reason given"])[0])[:200]
             raise StoreError(f"the records of {self.title} are damaged ({reason}); make the store again") from error
+
+    def _unreadable(self, what: str, error: OSError) -> StoreError:
+        return StoreError(
+            f"the {what} of {self.title} cannot be read: {error.strerror or error}; see to its disk, and open it again"
+        )
 
     def verify(self) -> None:
         """Check every byte of every file against its checksum."""
