@@ -293,3 +293,18 @@ def test_a_real_small_disk(small_disk: Path, tmp_path: Path) -> None:
     with fernwood.open(small_disk / "s.fern") as store:
         store.verify()
         assert store.fingerprint == old
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_while_python_shuts_down_shows_no_traceback(number: signal.Signals) -> None:
+    program = f"""
+import atexit, os, sys, time
+atexit.register(lambda: (os.kill(os.getpid(), {int(number)}), time.sleep(5)))
+sys.argv = ["fernwood", "--version"]
+from fernwood.cli import main
+main()
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert done.returncode == -number
+    assert done.stdout == f"fernwood {fernwood.__version__}\n"
+    assert done.stderr == ""

@@ -64,15 +64,19 @@ def _stop(number: int, _: Any) -> None:
 
 def main() -> None:
     """Run the command line."""
-    signal.signal(signal.SIGINT, _stop)
-    signal.signal(signal.SIGTERM, _stop)
-    logging.basicConfig(format="%(message)s", level=logging.WARNING)
-    logging.getLogger("fernwood").setLevel(logging.INFO)
-    carry_out(_command)
+    try:
+        carry_out(_command)
+    finally:  # a signal that comes while Python shuts down has nothing left to stop, and must not show a traceback
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def _command() -> Any:
     """Do what the arguments say; an exit that a command asks for comes back as a number."""
+    signal.signal(signal.SIGINT, _stop)
+    signal.signal(signal.SIGTERM, _stop)
+    logging.basicConfig(format="%(message)s", level=logging.WARNING)
+    logging.getLogger("fernwood").setLevel(logging.INFO)
     check_libraries()
     from fernwood.cli.lean import return_freed_memory
 
