@@ -2,9 +2,9 @@
 
     python -m torture.fuzzing NAME --seconds 60 --work DIRECTORY
 
-is the process that fuzzes one format; `fuzz` starts it, and starts it again where an input killed it. Fernwood's Python
-is instrumented; its compiled code runs with bounds checked (NUMBA_BOUNDSCHECK), so that a read outside of an array is
-an exception. The corpus that is kept in `tests/properties/corpus` is small: see `kept`.
+is the process that fuzzes one format; `fuzz` starts it, and starts it again where an input killed it or it has become
+large. Fernwood's Python is instrumented; its compiled code runs with bounds checked (NUMBA_BOUNDSCHECK), so that a read
+outside of an array is an exception. The corpus that is kept in `tests/properties/corpus` is small: see `keep`.
 """
 
 from __future__ import annotations
@@ -12,11 +12,13 @@ from __future__ import annotations
 import argparse
 import hashlib
 import importlib
+import itertools
 import json
 import os
 import pkgutil
 import re
 import resource
+import signal
 import subprocess
 import sys
 import time
@@ -41,6 +43,9 @@ _STARTING_SECONDS = 240
 """What a process may take beside fuzzing itself: to load compiled kernels, and to use inputs kept."""
 _ADDRESS_SPACE = 3 * 2**30
 """Bytes of address space that the process may take beyond what it has when it begins."""
+_GROWN = 2**30
+"""Bytes of address space that a process has come to hold when it makes room for a fresh one. What instrumented
+code compares is kept by the tool itself, for ever: 40 MB for every table of 100,000 names."""
 _TRIES = 300
 _KEPT_BYTES, _KEPT_INPUTS = 16_000, 40
 """What is kept of a corpus, at most."""
@@ -76,9 +81,9 @@ def fuzz(name: str, seconds: float, seed: int, tell: Callable[[str], None]) -> F
     for old in (*(work / "findings").iterdir(), *(work / "deaths").iterdir()):
         old.unlink()
     subprocess.run([sys.executable, "-m", "fernwood.kernels"], cwd=ROOT, env=_environment(), check=True)
-    executions, lines, started, deaths = 0, 0, time.monotonic(), 0
+    executions, lines, started, deaths, turns = 0, 0, time.monotonic(), 0, itertools.count(seed)
     while (left := seconds - (time.monotonic() - started)) > 1 or not executions:
-        said = _child(name, max(left, 1.0), seed + deaths, work)
+        said = _child(name, max(left, 1.0), next(turns), work)
         executions += _figure(r"stat::number_of_executed_units:\s*(\d+)", said) or _figure(r"#(\d+)\s", said)
         lines = max(lines, _figure(r"cov: (\d+)", said))
         dead = len(list((work / "deaths").iterdir()))
@@ -146,13 +151,13 @@ def main() -> None:
         fuzzed = target(arguments.name)
         begin = {f"seed-{name}": data for name, data in fuzzed.seeds().items()}
         begin |= {path.stem: path.read_bytes() for path in corpus_of(arguments.name)}
-        findings = _Findings(fuzzed, arguments.work / "findings")
         for data in begin.values():  # modules that are loaded on the way are instrumented as well
             judge(fuzzed, data)
     inputs = arguments.work / "inputs"
     for data in begin.values():
         (inputs / hashlib.sha1(data).hexdigest()).write_bytes(data)
     _limit_memory()
+    findings = _Findings(fuzzed, arguments.work / "findings")
     flags = {
         "max_total_time": max(1, int(arguments.seconds)),
         "timeout": _DEADLY_SECONDS,
@@ -182,10 +187,14 @@ def _instrumented() -> AbstractContextManager[Any]:
 
 def _limit_memory() -> None:
     """An allocation of terabytes is an error at once, and a finding."""
-    pages = int(Path("/proc/self/statm").read_text().split()[0]) if Path("/proc/self/statm").is_file() else 0
-    if pages:
-        most = pages * resource.getpagesize() + _ADDRESS_SPACE
-        resource.setrlimit(resource.RLIMIT_AS, (most, most))
+    if held := _address_space():
+        resource.setrlimit(resource.RLIMIT_AS, (held + _ADDRESS_SPACE,) * 2)
+
+
+def _address_space() -> int:
+    """Bytes of address space that the process takes; 0 where the system does not say."""
+    pages = Path("/proc/self/statm")
+    return int(pages.read_text().split()[0]) * resource.getpagesize() if pages.is_file() else 0
 
 
 class _Findings:
@@ -194,11 +203,14 @@ class _Findings:
     def __init__(self, fuzzed: Target, directory: Path) -> None:
         self._target, self._directory, self._current = fuzzed, directory, directory.with_name("current.bin")
         self._known = {path.stem for path in directory.glob("*.json")}
+        self._begun = _address_space()
 
     def look(self, data: bytes) -> None:
         """Judge an input."""
         self._current.write_bytes(data)  # for whoever finds that the process does not end
         finding = judge(self._target, data)
+        if _address_space() > self._begun + _GROWN:
+            os.kill(os.getpid(), signal.SIGUSR1)  # libFuzzer ends after this input, and prints its figures
         if finding is None or finding.key in self._known:
             return
         self._known.add(finding.key)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
+import os
 import resource
 import shutil
 from pathlib import Path
@@ -18,7 +20,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from fernwood.cli.export import _write_names
-from fernwood.errors import StoreError
+from fernwood.errors import ShortageError, StoreError
+from fernwood.reduced.writing import said_of_disk
 from fernwood.sources.names import ListedNames
 from tests.made_runs import made_run
 
@@ -207,6 +210,11 @@ def test_a_full_disk_under_standard_output(run: Any, made: Path, arguments: list
     assert done.err == (
         "fernwood: standard output cannot be written: No space left on device; free some space, or write elsewhere\n"
     )
+
+
+def test_want_of_memory_is_no_fault_of_the_place() -> None:
+    with pytest.raises(ShortageError, match="gives no more memory"), said_of_disk("x.csv"):
+        raise OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
+import subprocess
+import sys
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -64,6 +66,24 @@ def test_what_the_system_refuses_is_one_sentence(
     assert end.value.code == 2
     said = f"fernwood: {what} refused: Input/output error; mend that, and give the command again\n"
     assert capsys.readouterr() == ("", said)
+
+
+@pytest.mark.parametrize("gone", [True, False], ids=["the reader", "another process"])
+def test_a_pipe_that_breaks(gone: bool) -> None:
+    """Who reads our output may go when it has enough; that a process beside us went is said."""
+    broken = "import os; reader, writer = os.pipe(); os.close(reader); os.write(writer, b'x')"
+    command = [sys.executable, "-c", f"from fernwood.cli import carry_out; carry_out(lambda: exec({broken!r}))"]
+    reader, writer = os.pipe()
+    try:
+        if gone:
+            os.close(reader)
+        ended = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, check=False)
+    finally:
+        os.close(writer)
+        if not gone:
+            os.close(reader)
+    said = "fernwood: a process that this one works with is gone: Broken pipe; give the command again\n"
+    assert (ended.returncode, ended.stderr) == ((1, "") if gone else (2, said))
 
 
 # The disk itself ----------------------------------------------------------------------------------------------------

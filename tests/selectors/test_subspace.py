@@ -265,6 +265,7 @@ def test_progress(capfd: pytest.CaptureFixture[str]) -> None:
         ({"alpha": 2}, "alpha is 2"),
         ({"n_iter": 0}, "n_iter is 0"),
         ({"rule": "x"}, "rule is 'x'"),
+        ({"categories": "x"}, "categories is 'x'; it must be one of 'multiway', 'subset', 'auto'"),
         ({"n_jobs": 0}, "n_jobs is 0"),
         ({"memory": "much"}, "memory is 'much'"),
         ({"random_state": -1}, "random_state is -1"),

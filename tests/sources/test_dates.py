@@ -41,6 +41,11 @@ def test_dates_stay_in_order_however_far_they_are(unit: str, order: str) -> None
     assert (np.diff(back.astype(np.int64)) >= 0).all()
 
 
+def test_seconds_beyond_what_a_double_counts_microseconds_to() -> None:
+    last = 2**63 - 1024
+    assert dates_of(np.array([1e303, -1e303, np.inf])).astype(np.int64).tolist() == [last, -last, last]
+
+
 def test_a_table_of_far_dates() -> None:
     """They are neither wrapped around nor missing."""
     ticks = np.array([10**15, 5, 6])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import threading
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -76,3 +77,24 @@ def test_a_disk_that_fails_is_not_a_damaged_store(tmp_path: Path, monkeypatch: p
         store.read([0])
     with pytest.raises(StoreError, match=f"^the records of 's.fern' {said}"):
         _ = store.target
+
+
+@pytest.mark.parametrize(("code", "is_said"), [(errno.ENOENT, False), (errno.EIO, True)])
+def test_marking_passes_over_files_that_are_gone_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int, is_said: bool
+) -> None:
+    """One that is gone is missed where it is read; one that the disk will not tell of would be changed unnoticed."""
+
+    def fail(*_: object) -> None:
+        raise OSError(code, os.strerror(code))
+
+    fernwood.ingest(np.arange(12.0).reshape(4, 3), out=tmp_path / "s.fern")
+    with fernwood.open(tmp_path / "s.fern") as store:
+        assert store.mark().keys() == {record.name for record in store.manifest.files}
+        monkeypatch.setattr("fernwood.files.OpenDirectory.size_and_time", fail)
+        with (
+            pytest.raises(StoreError, match="^the files of 's.fern' cannot be read: Input/output")
+            if is_said
+            else nullcontext()
+        ):
+            assert store.mark() == {}

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from fernwood import theory
 from fernwood.cli.theory import app
-from fernwood.errors import ParameterError
+from fernwood.errors import FernwoodError
 
 PAGE = Path(__file__).parents[2] / "docs" / "theory.md"
 COMMANDS = re.findall(r"^```console\n\$ fernwood theory (.*?)\n(.*?)^```", PAGE.read_text(), re.DOTALL | re.MULTILINE)
@@ -25,7 +25,7 @@ def run(*arguments: str) -> str:
 
 
 def refused(*arguments: str) -> str:
-    with pytest.raises(ParameterError) as caught:
+    with pytest.raises(FernwoodError) as caught:
         CliRunner().invoke(app, arguments, catch_exceptions=False)
     return str(caught.value)
 
@@ -137,7 +137,8 @@ def test_bad_input_is_one_sentence(tmp_path: Path) -> None:
     assert "scenario is 'mixed'" in refused("convergence", "mixed")
     assert "no output was named for" in refused("relevance", "samples.csv")
     assert "cannot be read" in refused("relevance", str(tmp_path / "missing.csv"), "--target", "y")
-    assert "cannot be written" in refused("convergence", "--plot", str(tmp_path / "no" / "figure.png"))
+    nowhere = refused("convergence", "--plot", str(tmp_path / "no" / "figure.png"))
+    assert "cannot be written: No such file or directory; choose another place" in nowhere
     assert "cannot be written" in refused("decomposition", "xor", "--plot", str(tmp_path / "figure.doc"))
     assert "q is 200 and p is 100" in refused("convergence", "chaining", "-p", "100", "-q", "200")
     assert "alpha is 'a bit'" in refused("found", "xor", "-q", "2", "--alpha", "a bit")

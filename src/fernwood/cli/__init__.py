@@ -12,6 +12,7 @@ import re
 import signal
 import sys
 from functools import cache
+from select import POLLERR, POLLHUP, poll
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
@@ -94,13 +95,14 @@ def carry_out(command: Callable[[], Any]) -> NoReturn:
         _finish(str(error), 2)
     except (typer.Exit, typer.Abort) as error:
         sys.exit(getattr(error, "exit_code", 1))
-    except BrokenPipeError:
-        # The reader of our output is gone; there is nobody to tell.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
     except Exception as error:
+        if isinstance(error, BrokenPipeError) and _nobody_reads():
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            sys.exit(1)
         if is_shortage(error):
             _finish(str(shortage()), 2)
+        if isinstance(error, ConnectionError):
+            _finish(f"a process that this one works with is gone: {error.strerror or error}; give the command again", 2)
         if isinstance(error, OSError):
             # Who knows what was being done has said more; what comes here is what the system alone says.
             what = "the disk" if error.filename is None else shown(error.filename)
@@ -114,6 +116,14 @@ def carry_out(command: Callable[[], Any]) -> NoReturn:
             "FERNWOOD_TRACEBACK=1 shows where",
             1,
         )
+
+
+def _nobody_reads() -> bool:
+    """Whether the reader of what is printed is gone, as `head` is after some lines; there is nobody to tell then."""
+    streams = poll()
+    for stream in (1, 2):
+        streams.register(stream, 0)
+    return any(state & (POLLERR | POLLHUP) for _, state in streams.poll(0))
 
 
 @cache

@@ -393,9 +393,12 @@ def _draw(path: Path, panels: list[Callable[[Any], None]]) -> None:
     figure = Figure(figsize=(5.5 * len(panels), 4), layout="constrained")
     for axes, panel in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels, strict=True):
         panel(axes)
+    from fernwood.reduced.writing import said_of_disk
+
     try:
-        figure.savefig(path)
-    except (OSError, ValueError) as error:
+        with said_of_disk(f"the picture {shown(path)}"):
+            figure.savefig(path)
+    except ValueError as error:
         raise ParameterError(
             f"the picture {shown(path)} cannot be written ({error}); name a PNG, SVG or PDF file"
         ) from error

@@ -21,6 +21,7 @@ from fernwood.errors import StoreError, shown
 from fernwood.files import is_file, opened, replaced_file, size_of
 from fernwood.plain_arrays import check_stored, plain_header
 from fernwood.sealed import digest, is_intact, seal
+from fernwood.shortage import pass_on_shortage
 from fernwood.version import __version__
 
 if TYPE_CHECKING:
@@ -89,6 +90,7 @@ def write_archive(path: Path, archive: Archive) -> None:
     except OSError as error:
         if isinstance(error, StoreError):
             raise
+        pass_on_shortage(error)
         raise StoreError(
             f"the model cannot be written to {shown(path.name)}: {error.strerror or error}; choose another place"
         ) from error

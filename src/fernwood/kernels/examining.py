@@ -8,11 +8,13 @@ never mix, so that a score does not depend on which columns stand beside.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray  # noqa: TC002  (Numba reads the fields)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 __all__ = ["MOST_COUNTED", "Contexts", "count_pairs", "examine_pairs"]
 

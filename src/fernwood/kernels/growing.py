@@ -10,11 +10,10 @@ behind the other, each in the order they had:
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray  # noqa: TC002  (Numba reads the fields)
 
 from fernwood.kernels.borrowing import borrowing
 from fernwood.kernels.impurity import class_term, make_measure, value_score
@@ -22,6 +21,9 @@ from fernwood.kernels.predicting import add_gains
 from fernwood.kernels.random import next_bounded
 from fernwood.kernels.splitting import find_split, make_work, weigh_ratios
 from fernwood.kernels.tables import CART, make_table
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 __all__ = ["Nodes", "add_forest", "column_ratios", "grow_tree"]
 

@@ -5,15 +5,17 @@ An offer is kept where it is better than the best so far; among equals, each wit
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray  # noqa: TC002  (Numba reads the fields)
 
 from fernwood.kernels.borrowing import borrowing
 from fernwood.kernels.histograms import best_cut, multiway
 from fernwood.kernels.random import next_bounded, next_word
 from fernwood.kernels.tables import EXTRA, MULTIWAY, SUBSET
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 __all__ = ["Split", "offer", "try_column"]
 

@@ -7,15 +7,17 @@ compared for a whole tile of columns at once, which the compiler vectorises. The
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray  # noqa: TC002  (Numba reads the fields)
 
 from fernwood.kernels.borrowing import borrowing
 from fernwood.kernels.impurity import decrease
 from fernwood.kernels.panels import padded
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 __all__ = ["LARGEST", "Sorting", "best_class_cuts", "best_value_cuts", "make_sorting"]
 

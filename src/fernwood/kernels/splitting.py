@@ -11,11 +11,10 @@ of the node, and a column that then gains nothing offers nothing.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray  # noqa: TC002  (Numba reads the fields)
 
 from fernwood.kernels.borrowing import borrowing
 from fernwood.kernels.histograms import Counts, count_class_cuts, count_value_cuts, make_counts
@@ -42,6 +41,9 @@ from fernwood.kernels.weighing import (
     set_amounts,
     weigh_cuts,
 )
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 __all__ = ["Split", "Work", "find_split", "make_work", "weigh_ratios"]
 

@@ -5,14 +5,16 @@ Plain columns come first, then those with missing values, then categories; among
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray  # noqa: TC002  (Numba reads the fields)
 
 from fernwood.kernels.borrowing import borrowing
 from fernwood.kernels.panels import lay_panel
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 __all__ = ["CART", "EXTRA", "GAPS", "MULTIWAY", "PLAIN", "SUBSET", "Rules", "Table", "make_table"]
 

@@ -7,11 +7,13 @@ every processor, and every device, gives the same bits.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray  # noqa: TC002  (Numba reads the fields)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 __all__ = ["Chances", "add_up", "tell"]
 

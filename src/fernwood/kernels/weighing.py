@@ -10,17 +10,19 @@ which its code is missing. Every cut is then tried with the missing values on it
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray  # noqa: TC002  (Numba reads the fields)
 
 from fernwood.kernels.borrowing import borrowing
 from fernwood.kernels.histograms import two_scores
 from fernwood.kernels.impurity import class_term
 from fernwood.kernels.panels import add_left, padded
 from fernwood.kernels.random import next_bounded
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 __all__ = ["Weighing", "draw_known_cuts", "find_known_extremes", "make_weighing", "set_amounts", "weigh_cuts"]
 

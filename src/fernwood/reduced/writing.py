@@ -18,6 +18,7 @@ from pyarrow import csv
 from fernwood.errors import ParameterError, StoreError, shown
 from fernwood.files import Descriptor, exists, is_directory, replaced_file, scratch_directory
 from fernwood.reduced.formulas import Formulas
+from fernwood.shortage import pass_on_shortage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -187,6 +188,7 @@ def said_of_disk(what: str) -> Iterator[None]:
     except OSError as error:
         if isinstance(error, StoreError | BrokenPipeError) or error.errno is None:
             raise
+        pass_on_shortage(error)
         full = error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
         way_out = "free some space, or write elsewhere" if full else "choose another place"
         raise StoreError(f"{what} cannot be written: {os.strerror(error.errno)}; {way_out}") from error

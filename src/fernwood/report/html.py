@@ -20,6 +20,7 @@ from fernwood.report.graph import partner_chart
 from fernwood.report.shapes import missing_said, of_numbers, shape_chart
 from fernwood.report.table import listing
 from fernwood.report.text import count_of, cut, number, readable, share, size, span
+from fernwood.shortage import pass_on_shortage
 from fernwood.version import __version__
 
 if TYPE_CHECKING:
@@ -82,6 +83,7 @@ def write_html(page: str, path: Path) -> None:
         with replaced_file(path) as file:
             file.write(page.encode())
     except OSError as error:
+        pass_on_shortage(error)
         raise StoreError(
             f"the report {shown(path)} cannot be written: {error.strerror or error}; mend that, or choose another place"
         ) from error

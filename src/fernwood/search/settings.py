@@ -26,11 +26,12 @@ if TYPE_CHECKING:
 
     from fernwood.search.reducing import Goal
 
-__all__ = ["AUTO", "Criterion", "LearnerName", "RuleName", "SubspaceSettings"]
+__all__ = ["AUTO", "Categories", "Criterion", "LearnerName", "RuleName", "SubspaceSettings"]
 
 RuleName = Literal["shadow", "mirror", "probe", "importance"]
 Criterion = Literal["gini", "entropy", "variance"]
 LearnerName = Literal["extra", "cart", "random", "ferns"]
+Categories = Literal["multiway", "subset"]
 
 AUTO: Any = "auto"
 """Of a parameter: what suits the rule. Settings hold what it came to, never the word itself, but for `n_iter`,
@@ -169,7 +170,7 @@ class SubspaceSettings:
     max_depth: int | None = AUTO
     min_samples_leaf: int = 1
     min_samples_split: int = 2
-    categories: Literal["multiway", "subset"] = AUTO
+    categories: Categories = AUTO
     bootstrap: bool = False
     max_samples: int | float | None = AUTO
     importance: Importance = AUTO
@@ -181,6 +182,7 @@ class SubspaceSettings:
     def __post_init__(self) -> None:
         one_of("rule", self.rule, get_args(RuleName))
         one_of("learner", self.learner, get_args(LearnerName))
+        one_of("categories", self.categories, (*get_args(Categories), AUTO))
         self._settle()
         for name in ("alpha", "carry"):
             a_share(name, getattr(self, name))

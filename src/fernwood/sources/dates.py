@@ -51,7 +51,8 @@ def dates_of(seconds: NDArray[np.float64]) -> NDArray[np.datetime64]:
     [datetime.datetime(1970, 1, 1, 0, 0, 1, 500000), None]
     """
     missing = np.isnan(seconds)
-    microseconds = np.clip(np.where(missing, 0, seconds) * 1e6, -_FURTHEST, _FURTHEST).round()
+    with np.errstate(over="ignore"):  # what no double can count is beyond the last date, too
+        microseconds = np.clip(np.where(missing, 0, seconds) * 1e6, -_FURTHEST, _FURTHEST).round()
     dates = microseconds.astype(np.int64).astype("datetime64[us]")
     dates[missing] = np.datetime64("NaT")
     return np.asarray(dates)

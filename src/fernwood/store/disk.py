@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from fernwood.errors import StoreError, shown
@@ -59,8 +58,12 @@ class DiskStore(FileStore):
         """Sizes and times of its files; one that is gone is left out, since reading it says so."""
         found: dict[str, list[int]] = {}
         for record in self.manifest.files:
-            with suppress(OSError):
+            try:
                 found[record.name] = list(self._directory.size_and_time(record.name))
+            except FileNotFoundError:
+                continue
+            except OSError as error:
+                raise self._unreadable("files", error) from error
         return found
 
     def __reduce__(self) -> tuple[type[DiskStore], tuple[Path]]:
