@@ -19,6 +19,10 @@ pytest.importorskip("fsspec", reason="stores at a URL need fsspec: pip install '
 from tests.store.remote_files import CountedFiles, opened
 
 
+class NoCredentialsError(Exception):
+    """As the library for s3:// has it, where nothing says who asks."""
+
+
 class Times:
     """A fault that happens so many times."""
 
@@ -51,6 +55,7 @@ def test_what_passes_is_tried_again(url: str, codes: np.ndarray, error: Exceptio
         (RuntimeError("counted://me:secret@bucket"), r"cannot be read \(RuntimeError\); check the address"),
         (b"short", "does not send as many bytes as are asked for; look after the network"),
         (PermissionError(13, "secret"), "may not be read with the credentials at hand; give others where"),
+        (NoCredentialsError("secret"), "may not be read with the credentials at hand; give others where"),
         (FileNotFoundError("x"), "'codes.npy' of 'counted://bucket/s.fern' was replaced or removed since"),
     ],
     ids=repr,
@@ -66,9 +71,10 @@ def test_what_stays_is_one_sentence(url: str, error: Exception | bytes, sentence
         assert "counted://bucket/s.fern" in str(caught.value)
 
 
-def test_refusals_are_not_tried_again(url: str) -> None:
+@pytest.mark.parametrize("error", [PermissionError(), NoCredentialsError()], ids=repr)
+def test_refusals_are_not_tried_again(url: str, error: Exception) -> None:
     with opened(url) as store:
-        CountedFiles.fault = Times(99, PermissionError())
+        CountedFiles.fault = Times(99, error)
         with pytest.raises(StoreError):
             store.read([0])
         assert CountedFiles.fault.left == 98

@@ -194,11 +194,9 @@ class Objects:
             except Exception as error:  # libraries raise what they like
                 cause = _cause(error)
                 pass_on_shortage(cause)
-                status = _status(cause)
-                if isinstance(cause, FileNotFoundError) or status in _MISSING:
+                if isinstance(cause, FileNotFoundError) or _status(cause) in _MISSING:
                     raise FileNotFoundError(self.title) from error
-                final = isinstance(cause, PermissionError) or status in _REFUSED
-                if final or pause is None or time.monotonic() + pause > until:
+                if _is_refusal(cause) or pause is None or time.monotonic() + pause > until:
                     raise self._explained(cause) from error
             time.sleep(pause)
         raise AssertionError  # the last try returns or raises
@@ -206,7 +204,7 @@ class Objects:
     def _explained(self, error: BaseException) -> StoreError:
         """One sentence for a fault, without the library's words: these may hold addresses with passwords."""
         status = _status(error)
-        if isinstance(error, PermissionError) or status in _REFUSED:
+        if _is_refusal(error):
             return StoreError(
                 f"{self.title} may not be read with the credentials at hand; give others where the library for "
                 f"{printable(self.url.protocol)}:// looks for them, or ask the owner"
@@ -226,6 +224,11 @@ def _cause(error: BaseException) -> BaseException:
     while isinstance(error, FileNotFoundError) and not isinstance(error.__cause__, LookupError | None):
         error = error.__cause__
     return error
+
+
+def _is_refusal(error: BaseException) -> bool:
+    """Whether credentials are wrong, or there are none, which libraries tell by a name alone (NoCredentialsError)."""
+    return isinstance(error, PermissionError) or _status(error) in _REFUSED or "Credential" in type(error).__name__
 
 
 def _status(error: BaseException) -> int | None:
