@@ -212,3 +212,14 @@ def test_a_file_keeps_its_rights(tmp_path: Path) -> None:
     path.chmod(0o640)
     fernwood.annotate(tmp_path / "r", path)
     assert path.stat().st_mode & 0o777 == 0o640
+
+
+def test_columns_that_are_no_list_are_refused_before_anything_is_copied(tmp_path: Path) -> None:
+    result, path = made_result(fernwood.ingest(cells(), target="kind"), ["gene 3"]), written(tmp_path / "t.h5ad")
+    with h5py.File(path, "r+") as file:
+        file["var"].attrs["column-order"] = 5
+    with pytest.raises(
+        SourceError, match=r"'t.h5ad' is no AnnData that can be read \(.*not iterable\); write it again"
+    ):
+        fernwood.annotate(result, path, output=tmp_path / "new.h5ad")
+    assert [file.name for file in tmp_path.iterdir()] == ["t.h5ad"]

@@ -25,7 +25,7 @@ from fernwood.files import (
 from fernwood.reduced.writing import check_new, said_of_disk
 from fernwood.saved import load_result
 from fernwood.sources import check_path
-from fernwood.sources.annotated import var_names
+from fernwood.sources.annotated import column_order, var_names
 from fernwood.sources.containers import needed
 from fernwood.sources.hdf5 import Hdf5File
 from fernwood.sources.names import ListedNames, clean_names
@@ -184,7 +184,7 @@ def _categories(column: pa.ChunkedArray, places: NDArray[np.int64], n: int) -> A
 def _write(var: Any, columns: dict[str, Any]) -> None:
     """Write columns into a data frame of a file, and say that they are there."""
     write = needed("anndata.io", "h5ad", "writing to AnnData").write_elem
-    before = [str(name) for name in var.attrs.get("column-order", ())]
+    before = column_order(var)
     for name, values in columns.items():
         write(var, name, values)
     var.attrs["column-order"] = before + [name for name in columns if name not in before]

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from fernwood.sources.containers import Container
 
-__all__ = ["AnnotatedSource", "open_annotated", "source_of_annotated", "var_names"]
+__all__ = ["AnnotatedSource", "column_order", "open_annotated", "source_of_annotated", "var_names"]
 
 _SPARSE = {"csr_matrix": False, "csc_matrix": True}
 _OLD = "was written by an anndata before 0.7, whose form is not read; open it with anndata and write it again"
@@ -95,7 +95,13 @@ def var_names(container: Container) -> pa.Array:
     with _understood(container.title), container.opened() as root:
         if "var" not in root:
             raise SourceError(f"{container.title} is no AnnData: it has no var; give one that has")
+        column_order(root["var"])  # a list that cannot be read could not be added to, either
         return _strings(read(root["var"][_index_name(root["var"], container.title)]))
+
+
+def column_order(frame: Any) -> list[str]:
+    """The names of the columns of ``obs`` or ``var`` in a file or folder, but for their index."""
+    return [str(name) for name in frame.attrs.get("column-order", ())]
 
 
 def _place_of(root: Any, layer: str | None, title: str) -> tuple[str, str]:
@@ -146,7 +152,7 @@ class _ObsSource(Source):
         self.title = f"obs of {container.title}"
         with _understood(container.title), container.opened() as root:
             _index_name(root["obs"], container.title)
-            self.names = ListedNames([str(name) for name in root["obs"].attrs.get("column-order", ())])
+            self.names = ListedNames(column_order(root["obs"]))
         self.n_bytes = 0
 
     @contextmanager

@@ -67,7 +67,7 @@ def open_hdf5(path: Path, form: TableForm) -> Source:
     """A data set of an HDF5 file, or the AnnData that it holds."""
     file = Hdf5File(path)
     with file.opened() as root:
-        is_anndata = root.attrs.get("encoding-type") == "anndata"
+        is_anndata = str(root.attrs.get("encoding-type", "")) == "anndata"  # a stranger may have put an array there
     if is_anndata and form.dataset is None:
         from fernwood.sources.annotated import open_annotated
 
