@@ -169,6 +169,6 @@ def test_an_infinite_value_of_a_frame_is_named() -> None:
 
 def test_threads() -> None:
     assert n_threads(2) == 2
-    for bad in (0, "many"):
-        with pytest.raises(ParameterError, match="n_jobs is .*; give a number of threads from 1 on"):
+    for bad in (0, "many", 0.5, np.inf, True, 2**32, np.zeros((50, 3))):
+        with pytest.raises(ParameterError, match="^n_jobs is .*; give a number of threads from 1 to 4096, −1 for"):
             n_threads(bad)

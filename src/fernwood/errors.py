@@ -24,6 +24,7 @@ __all__ = [
     "printable",
     "shown",
     "shown_apart",
+    "shown_value",
 ]
 
 _SHOWN_LENGTH, _SHOWN_BEFORE = 60, 20
@@ -92,6 +93,20 @@ def shown(value: object) -> str:
     if len(text) > _SHOWN_LENGTH:
         text = text[: _SHOWN_LENGTH - 1] + "…"
     return f"'{printable(text)}'"
+
+
+def shown_value(value: object) -> str:
+    """What was given for a parameter, as Python writes it: on one line, control characters escaped, cut at sixty.
+
+    Examples
+    --------
+    >>> shown_value("much"), shown_value(2.5)
+    ("'much'", '2.5')
+    >>> shown_value(list(range(99)))
+    '[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, …'
+    """
+    text = " ".join(repr(value).split())
+    return printable(text if len(text) <= _SHOWN_LENGTH else text[: _SHOWN_LENGTH - 1] + "…")
 
 
 def shown_apart(value: object, other: object) -> str:

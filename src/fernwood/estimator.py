@@ -20,8 +20,9 @@ from sklearn.utils import check_array, check_consistent_length
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from fernwood.errors import ParameterError, TargetError, shown
+from fernwood.errors import ParameterError, TargetError, shown, shown_value
 from fernwood.kept.saving import Savable
+from fernwood.learner.settings import is_integer
 from fernwood.search.checks import check_rows, check_table
 from fernwood.sources.arrays import array_band
 from fernwood.sources.frames import collected, is_frame
@@ -39,6 +40,8 @@ __all__ = ["TableEstimator", "class_labels", "fit_store", "n_threads", "new_tabl
 
 _LABELS = "biuUS"
 """Types that can be nothing but classes; `check_table` has a sentence for too many of them."""
+_MOST_THREADS = 4096
+"""More than any machine has processors for."""
 
 
 class TableEstimator(Savable, BaseEstimator):  # type: ignore[misc]
@@ -133,12 +136,12 @@ def n_threads(n_jobs: int | None) -> int:
     >>> n_threads(None), n_threads(3)
     (1, 3)
     """
-    try:
+    if n_jobs is None or (is_integer(n_jobs) and n_jobs and n_jobs <= _MOST_THREADS):
         return int(effective_n_jobs(n_jobs))
-    except (ValueError, TypeError) as error:
-        raise ParameterError(
-            f"n_jobs is {n_jobs!r}; give a number of threads from 1 on, −1 for all processors, or None"
-        ) from error
+    raise ParameterError(
+        f"n_jobs is {shown_value(n_jobs)}; give a number of threads from 1 to {_MOST_THREADS}, −1 for all processors, "
+        "or None"
+    )
 
 
 def _checked_table(estimator: Any, X: Any, *, reset: bool) -> Any:  # noqa: N803

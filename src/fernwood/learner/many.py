@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
+from operator import length_hint
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -91,6 +92,7 @@ def in_order(
     def together(some: list[Item]) -> list[Result]:
         return [work(item) for item in some]
 
+    n_threads = max(min(n_threads, -(-length_hint(items, n_threads * group) // group)), 1)
     check_threads(n_threads)
     waiting = groups()
     with ThreadPoolExecutor(n_threads) as pool:

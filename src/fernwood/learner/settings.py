@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypeGuard
 
 import numpy as np
 
-from fernwood.errors import ParameterError
+from fernwood.errors import ParameterError, shown_value
 from fernwood.kernels.impurity import ENTROPY, GAIN_RATIO, GINI, VARIANCE
 from fernwood.kernels.tables import CART, EXTRA, MULTIWAY, SUBSET, Rules
 
@@ -119,8 +119,8 @@ class TreeSettings:
 
 def one_of(name: str, value: object, allowed: Iterable[str]) -> None:
     """Refuse a value that is none of those allowed."""
-    if value not in tuple(allowed):
-        raise ParameterError(f"{name} is {value!r}; it must be one of {', '.join(map(repr, allowed))}")
+    if not isinstance(value, str) or value not in tuple(allowed):
+        raise ParameterError(f"{name} is {shown_value(value)}; it must be one of {', '.join(map(repr, allowed))}")
 
 
 def is_integer(value: object) -> TypeGuard[int]:
@@ -131,10 +131,10 @@ def is_integer(value: object) -> TypeGuard[int]:
 def at_least(name: str, value: object, least: int, other: str = "") -> None:
     """Refuse what is not an integer from `least` on; `other` says what else may be given."""
     if not (is_integer(value) and value >= least):
-        raise ParameterError(f"{name} is {value!r}; it must be an integer from {least} on{other}")
+        raise ParameterError(f"{name} is {shown_value(value)}; it must be an integer from {least} on{other}")
 
 
 def a_share(name: str, value: object) -> None:
     """Refuse what is not a number from 0 to 1."""
     if not (isinstance(value, (int, float, np.number)) and 0 <= value <= 1):
-        raise ParameterError(f"{name} is {value!r}; it is a share: give a number from 0 to 1")
+        raise ParameterError(f"{name} is {shown_value(value)}; it is a share: give a number from 0 to 1")

@@ -390,6 +390,12 @@ class SubspaceForestRegressor(RegressorMixin, _SubspaceForest):  # type: ignore[
         target = store_target(store)
         self._centre, self._unit = target.centre, target.unit
 
+    def _take(self, archive: Archive) -> None:
+        scale: tuple[Any, ...] = self._centre, self._unit  # as a file has them
+        if not all(isinstance(number, float) and math.isfinite(number) for number in scale):
+            raise ValueError("a target in no unit")
+        super()._take(archive)
+
     def _n_outputs(self) -> int:
         return 1
 
