@@ -24,6 +24,7 @@ from fernwood.errors import ParameterError, TargetError, shown, shown_value
 from fernwood.kept.saving import Savable
 from fernwood.learner.settings import is_integer
 from fernwood.search.checks import check_rows, check_table
+from fernwood.shortage import MOST_THREADS
 from fernwood.sources.arrays import array_band
 from fernwood.sources.frames import collected, is_frame
 from fernwood.store.base import Store
@@ -40,8 +41,6 @@ __all__ = ["TableEstimator", "class_labels", "fit_store", "n_threads", "new_tabl
 
 _LABELS = "biuUS"
 """Types that can be nothing but classes; `check_table` has a sentence for too many of them."""
-_MOST_THREADS = 4096
-"""More than any machine has processors for."""
 
 
 class TableEstimator(Savable, BaseEstimator):  # type: ignore[misc]
@@ -136,10 +135,10 @@ def n_threads(n_jobs: int | None) -> int:
     >>> n_threads(None), n_threads(3)
     (1, 3)
     """
-    if n_jobs is None or (is_integer(n_jobs) and n_jobs and n_jobs <= _MOST_THREADS):
+    if n_jobs is None or (is_integer(n_jobs) and n_jobs and n_jobs <= MOST_THREADS):
         return int(effective_n_jobs(n_jobs))
     raise ParameterError(
-        f"n_jobs is {shown_value(n_jobs)}; give a number of threads from 1 to {_MOST_THREADS}, −1 for all processors, "
+        f"n_jobs is {shown_value(n_jobs)}; give a number of threads from 1 to {MOST_THREADS}, −1 for all processors, "
         "or None"
     )
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 __all__ = [
+    "MOST_THREADS",
     "check_libraries",
     "check_products",
     "check_threads",
@@ -27,6 +28,8 @@ __all__ = [
     "shortage",
 ]
 
+MOST_THREADS = 4096
+"""What may be asked for, more than machines have processors."""
 _STACK, _START = 2**23, 2**22
 """Bytes of addresses that a thread takes, and bytes that starting some takes beside them."""
 _LIBRARIES, _A_PROCESSOR = 704 * 2**20, 80 * 2**20

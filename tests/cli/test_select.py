@@ -341,6 +341,7 @@ def test_a_moved_store_is_asked_for(run: Any, table: Path, tmp_path: Path) -> No
         ),
         (["t.csv", "--target", "sick", "--method", "subspace", "--trees", "0"], "n_trees is 0"),
         (["t.csv", "--target", "sick", "--jobs", "-1"], "--jobs is -1; give a number of threads"),
+        (["t.csv", "--target", "sick", "--jobs", "4097"], "--jobs is 4097; give a number of threads up to 4096"),
         (["t.csv", "--target", "sick", "--seed", "-1"], "random_state is -1"),
         (
             ["t.csv", "--target", "sick", "--method", "subspace", "--max-features", "many"],

@@ -31,6 +31,7 @@ from fernwood.errors import (
 )
 from fernwood.run.stopping import Stopped
 from fernwood.run.view import ProgressView
+from fernwood.shortage import MOST_THREADS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -85,8 +86,10 @@ class SearchCommand:
         scheduler: str = "",
         how: dict[str, Any] | None = None,
     ) -> None:
-        if jobs < 0:
-            raise ParameterError(f"--jobs is {jobs}; give a number of threads, or 0 for one for every processor")
+        if not 0 <= jobs <= MOST_THREADS:
+            raise ParameterError(
+                f"--jobs is {jobs}; give a number of threads up to {MOST_THREADS}, or 0 for one for every processor"
+            )
         self.memory = memory
         self.silent = quiet or as_json
         self.total = parse_size(memory) if memory else default_budget()
