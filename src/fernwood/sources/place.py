@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
+
+from fernwood.errors import SourceError, shown
 
 if TYPE_CHECKING:
     import os
@@ -84,6 +86,14 @@ def as_place(given: str | os.PathLike[str] | Url) -> Place:
     if not isinstance(given, str) or _URL.match(given) is None:
         return Path(given)
     url = Url(given)
-    if url.protocol == "file" and "::" not in given:
-        return Path(unquote(urlsplit(given).path))
-    return url
+    return _file_at(url) if url.protocol == "file" and "::" not in given else url
+
+
+def _file_at(url: Url) -> Path:
+    """The path of a ``file:`` URL, which may name no host but this one."""
+    host, slash, path = str(url).partition("://")[2].partition("/")
+    if host.lower() not in ("", "localhost") or not slash:
+        raise SourceError(
+            f"{shown(url)} names no file of this machine; write file:/// and the whole path, or the path alone"
+        )
+    return Path(unquote(f"/{path}"))
