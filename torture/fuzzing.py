@@ -46,6 +46,8 @@ _ADDRESS_SPACE = 3 * 2**30
 _GROWN = 2**31
 """Bytes of address space that a process has come to hold when it makes room for a fresh one: with instrumented code,
 and only with it, the tool itself holds on to 60 MB for every table of 200,000 columns."""
+_MEASURED = ("Hang", "Memory")
+"""Kinds of findings that instrumented code, which is slow and holds on to memory, shows where plain code does not."""
 _TRIES = 300
 _KEPT_BYTES, _KEPT_INPUTS = 16_000, 40
 """What is kept of a corpus, at most."""
@@ -143,10 +145,15 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--keep", action="store_true", help="instead of fuzzing, keep a small corpus of what was found")
+    parser.add_argument(
+        "--plainly", type=Path, metavar="FILE", help="instead of fuzzing, judge one input; 1: a finding"
+    )
     arguments = parser.parse_args()
     if arguments.keep:
         keep(arguments.name, arguments.work)
         return
+    if arguments.plainly:
+        sys.exit(_found_plainly(target(arguments.name), arguments.plainly.read_bytes()))
     with _instrumented():
         fuzzed = target(arguments.name)
         begin = {f"seed-{name}": data for name, data in fuzzed.seeds().items()}
@@ -161,6 +168,7 @@ def main() -> None:
     flags = {
         "max_total_time": max(1, int(arguments.seconds)),
         "timeout": _DEADLY_SECONDS,
+        "report_slow_units": _DEADLY_SECONDS,  # what takes too much of the processor's time is a finding of ours
         "rss_limit_mb": 4096,
         "max_len": _LONGEST_INPUT,
         "seed": arguments.seed,
@@ -213,11 +221,32 @@ class _Findings:
             os.kill(os.getpid(), signal.SIGUSR1)  # libFuzzer ends after this input, and prints its figures
         if finding is None or finding.key in self._known:
             return
+        measured = finding.kind in _MEASURED
+        if measured and not self._shows_plainly():
+            return
         self._known.add(finding.key)
-        small = minimised(self._target, data, finding)
+        small = data if measured else minimised(self._target, data, finding)
         (self._directory / f"{finding.key}.bin").write_bytes(small)
         about: dict[str, Any] = {**finding._asdict(), "input": small.hex()[:400]}
         (self._directory / f"{finding.key}.json").write_text(json.dumps(about, indent=1))
+
+    def _shows_plainly(self) -> bool:
+        """Whether the input at hand is a finding in a fresh process as well, whose code is not instrumented."""
+        command = [sys.executable, "-m", "torture.fuzzing", self._target.name, "--plainly", str(self._current)]
+        try:
+            done = subprocess.run([*command, "--work", str(self._directory)], timeout=_STARTING_SECONDS, check=False)
+        except subprocess.TimeoutExpired:
+            return True
+        return done.returncode != 0
+
+
+def _found_plainly(fuzzed: Target, data: bytes) -> bool:
+    """Whether an input is a finding; what a first use loads and keeps is no part of what is measured."""
+    for seed in fuzzed.seeds().values():
+        judge(fuzzed, seed)
+    finding = judge(fuzzed, data)
+    print(finding.about if finding else "no finding")
+    return finding is not None
 
 
 def minimised(fuzzed: Target, data: bytes, finding: Finding) -> bytes:
