@@ -166,6 +166,32 @@ def test_marginals_broadcast() -> None:
         (lambda: theory.masking(1.5), r"eps is 1\.5; it is a probability"),
         (lambda: theory.xor(0), r"k is 0; .* at least one input"),
         (lambda: theory.chain(0), r"r is 0; .* at least one input"),
+        (lambda: theory.xor(10**25), r"k is 10{25}; all outcomes are gone through, .*: give k = 16 or less"),
+        (lambda: theory.chain(9), r"r is 9; all outcomes are gone through, .*: give r = 8 or less"),
+        (lambda: theory.noisy_copies(10**25), r"copies is 10{25}; all outcomes .*: give copies = 14 or less"),
+        (
+            lambda: theory.xor(2).with_copies("X1", -1),
+            r"copies is -1; inputs are added, .*: give a number from 0 to 18",
+        ),
+        (lambda: theory.xor(2).with_copies("X1", 10**25), r"copies is 10{25}; .* cells, .* give a number from 0 to 18"),
+        (lambda: theory.xor(2).with_irrelevant(10**25), r"n is 10{25}; so many .*: give a number from 0 to 18"),
+        (lambda: theory.xor(10**4000), r"k is 10{58}…; "),
+        (
+            lambda: theory.chain(2, "1e-999999999"),
+            r"is '1e-999999999'; .* two digits in an exponent: give fewer, or a float",
+        ),
+        (
+            lambda: theory.chain(2, "1/" + "9" * 60),
+            r"a probability is '1/9{57}…'; those given as text have up to 40 char",
+        ),
+        (
+            lambda: theory.chain(4, "1e-99"),
+            r"common denominator of 397 digits, more than the 300 that exact ones may have; .*, or floats",
+        ),
+        (
+            lambda: theory.noisy_copies(11, "1/11").relevance(),
+            r"have 3,188,646 cells, more than the 2,097,152 that are enumerated with so many digits; .*, or give floats",
+        ),
     ],
 )
 def test_bad_tables_are_refused_in_one_sentence(make, message: str) -> None:
@@ -179,3 +205,10 @@ def test_depth_makes_wide_tables_affordable() -> None:
     shallow = wide.importances(max_depth=2)
     assert shallow["X1"] == pytest.approx(1 / (16 * 15), abs=1e-15)
     assert shallow["N1"] == 0.0
+
+
+def test_exact_probabilities_of_many_digits_are_used_as_they_are() -> None:
+    fine = theory.chain(4, "1e-60")
+    assert fine.total > 10**240
+    assert fine.relevance() == dict.fromkeys(fine.inputs, "strong")
+    assert sum(fine.importances().values()) == pytest.approx(sum(theory.chain(4, 0.0).importances().values()))

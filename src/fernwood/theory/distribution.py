@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fernwood.errors import ParameterError, shown
-from fernwood.theory.table import Table, as_probability, check_cells
+from fernwood.errors import ParameterError, shown, shown_value
+from fernwood.theory.table import CELL_LIMIT, Table, as_probability, check_cells
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Sequence
@@ -146,7 +146,7 @@ class Distribution(Table):
         >>> theory.xor(2).with_irrelevant().relevance()
         {'X1': 'strong', 'X2': 'strong', 'N1': 'irrelevant'}
         """
-        check_cells(math.prod(self.shape) << n)
+        self._check_added("n", n, 2)
         outcomes = {
             (*outcome[:-1], *coins, outcome[-1]): probability / 2**n
             for outcome, probability in self.outcomes().items()
@@ -169,15 +169,15 @@ class Distribution(Table):
         values = self.values[place]
         if chance and len(values) < 2:
             raise ParameterError(f"noise is {noise}, but {self.columns[place]} has one value only; give noise 0")
-        check_cells(math.prod(self.shape) * len(values) ** copies)
+        self._check_added("copies", copies, len(values))
+        other = chance / (len(values) - 1) if chance else chance
+        shares = [other**wrong * (1 - chance) ** (copies - wrong) for wrong in range(copies + 1)]
         outcomes: dict[Outcome, Fraction | float] = {}
         for outcome, probability in self.outcomes().items():
             for shown_values in itertools.product(values, repeat=copies):
                 wrong = sum(value != outcome[place] for value in shown_values)
                 if not wrong or chance:
-                    other = chance / (len(values) - 1) if chance else chance
-                    share = other**wrong * (1 - chance) ** (copies - wrong)
-                    outcomes[(*outcome[:-1], *shown_values, outcome[-1])] = probability * share
+                    outcomes[(*outcome[:-1], *shown_values, outcome[-1])] = probability * shares[wrong]
         names = (f"{self.columns[place]}.{i + 1}" for i in range(copies))
         return Distribution(outcomes, (*self.inputs, *names, self.output))
 
@@ -276,3 +276,12 @@ class Distribution(Table):
         from fernwood.theory.relevance import dependences
 
         return dependences(self)
+
+    def _check_added(self, name: str, n: int, n_values: int) -> None:
+        """Refuse to add more inputs than can be enumerated, without working out how many cells that would be."""
+        cells = math.prod(self.shape)
+        most = next(n for n in itertools.count() if cells * max(2, n_values) ** (n + 1) > CELL_LIMIT)
+        if not 0 <= n <= most:
+            too_many = f"so many make too many cells, more than the {CELL_LIMIT:,} that are enumerated"
+            rule = "inputs are added, and none taken away" if n < 0 else too_many
+            raise ParameterError(f"{name} is {shown_value(n)}; {rule}: give a number from 0 to {most}")

@@ -6,7 +6,7 @@ from fractions import Fraction
 from itertools import pairwise, product
 from typing import TYPE_CHECKING
 
-from fernwood.errors import ParameterError
+from fernwood.errors import ParameterError, shown_value
 from fernwood.theory.distribution import Distribution
 from fernwood.theory.table import as_probability
 
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from fernwood.theory.table import Probability
 
 __all__ = ["chain", "clique", "masking", "noisy_copies", "seven_segment", "strong_versus_weak", "xor"]
+
+_MOST_COINS = 16
+"""Coins that are tossed in every way for an example: seconds, whatever is asked of it."""
 
 # Which of the seven segments are lit, digit by digit; X1 is the top bar, X4 the middle one, X7 the bottom one.
 _DIGITS = ("1110111", "0010010", "1011101", "1011011", "0111010", "1101011", "1101111", "1010010", "1111111", "1111011")
@@ -40,7 +43,7 @@ def xor(k: int = 2) -> Distribution:
     >>> xor(3).degree("X1")
     2
     """
-    _at_least_one("k", k)
+    _check_size("k", k, _MOST_COINS)
     coin: dict[Hashable, Probability] = {0: Fraction(1, 2), 1: Fraction(1, 2)}
     return Distribution.from_function(lambda *bits: sum(bits) % 2, {f"X{i + 1}": coin for i in range(k)})
 
@@ -101,13 +104,14 @@ def chain(r: int, noise: Probability = "1/8") -> Distribution:
     >>> [chain(3).degree(i) for i in range(3)]
     [0, 1, 2]
     """
-    _at_least_one("r", r)
+    _check_size("r", r, _MOST_COINS // 2)  # as many flips as coins
     wrong = _noise("noise", noise)
+    shares = [wrong**n * (1 - wrong) ** (r - n) / 2**r for n in range(r + 1)]  # of so many that are wrong
     outcomes: dict[tuple[Hashable, ...], Fraction | float] = {}
     for coins in product((0, 1), repeat=r):
         clean = [*(a & b for a, b in pairwise(coins)), coins[-1]]
         for flips in product((0, 1), repeat=r):
-            share = wrong ** sum(flips) * (1 - wrong) ** (r - sum(flips)) / 2**r
+            share = shares[sum(flips)]
             outcome = (*(x ^ flip for x, flip in zip(clean, flips, strict=True)), coins[0])
             outcomes[outcome] = outcomes.get(outcome, 0) + share
     return Distribution(outcomes)
@@ -123,12 +127,24 @@ def noisy_copies(copies: int = 1, noise: Probability = 0) -> Distribution:
     >>> {name: round(value, 3) for name, value in noisy_copies().importances().items()}
     {'X1': 0.167, 'X2': 0.667, 'X1.1': 0.167}
     """
+    _check_most("copies", copies, _MOST_COINS - 2)
     return xor(2).with_copies("X1", copies, _noise("noise", noise))
 
 
-def _at_least_one(name: str, value: int) -> None:
+def _check_size(name: str, value: int, most: int) -> None:
     if value < 1:
-        raise ParameterError(f"{name} is {value}; an example needs at least one input: give {name} = 1 or more")
+        raise ParameterError(
+            f"{name} is {shown_value(value)}; an example needs at least one input: give {name} = 1 or more"
+        )
+    _check_most(name, value, most)
+
+
+def _check_most(name: str, value: int, most: int) -> None:
+    if value > most:
+        raise ParameterError(
+            f"{name} is {shown_value(value)}; all outcomes are gone through, twice as many with every input more: give "
+            f"{name} = {most} or less"
+        )
 
 
 def _noise(name: str, value: Probability) -> Fraction | float:

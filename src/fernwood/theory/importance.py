@@ -20,6 +20,7 @@ import numpy as np
 
 from fernwood.errors import ParameterError
 from fernwood.theory.information import local_information
+from fernwood.theory.subsets import all_information
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -136,6 +137,7 @@ def decomposition(distribution: Distribution, max_depth: int | None = None) -> D
     p, names = distribution.n_inputs, distribution.inputs
     depth = _between("max_depth", max_depth, p, "the number of inputs")
     distribution.check_subsets(depth)
+    told = all_information(distribution) if distribution.is_enumerable(p) else None
     by_degree = np.zeros((p, p))
     terms = []
     for i, name in enumerate(names):
@@ -145,7 +147,9 @@ def decomposition(distribution: Distribution, max_depth: int | None = None) -> D
             found = []
             for given in combinations(others, k):
                 mask = sum(1 << j for j in given)
-                information = float(np.sum(local_information(distribution, 1 << i, 1 << p, mask)))
+                information = float(
+                    np.sum(local_information(distribution, 1 << i, 1 << p, mask)) if told is None else told[i, mask]
+                )
                 terms.append(Term(name, tuple(names[j] for j in given), weight, information))
                 found.append(information)
             by_degree[i, k] = weight * math.fsum(found)
@@ -223,7 +227,7 @@ def _grow(
                 if (used, i) not in gains:
                     gains[used, i] = local_information(distribution, 1 << i, target, used)
             worth = np.array([gains[used, i].ravel() for i in free])
-            weight = distribution.marginal(used).astype(np.float64).ravel() / distribution.total
+            weight = distribution.chances(distribution.marginal(used)).ravel()
             chances = choice_chances(np.divide(worth, weight, out=np.zeros_like(worth), where=weight > 0), max_features)
             total[free] += (chances * worth) @ chance.ravel()
             if depth + 1 < max_depth:

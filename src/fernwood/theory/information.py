@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from fernwood.theory.distribution import Distribution
-    from fernwood.theory.table import Column
+    from fernwood.theory.table import Column, Table
 
 __all__ = [
     "entropy",
@@ -24,6 +24,7 @@ __all__ = [
     "information_estimate",
     "local_information",
     "mutual_information",
+    "pointwise_information",
 ]
 
 
@@ -69,18 +70,40 @@ def local_information(distribution: Distribution, a: int, b: int, given: int) ->
     Every term is P(a, b, g) log [P(a, b, g) P(g) / P(a, g) P(b, g)]: where a and b are independent given g the
     quotient is one whole number over itself, so the result is 0.0 and not a rounding error.
     """
-    joint = distribution.marginal(a | b | given)
-    above = joint * distribution.marginal(given)
-    below = distribution.marginal(a | given) * distribution.marginal(b | given)
+    marginal = distribution.marginal
+    summed = tuple(i for i in range(len(distribution.columns)) if (a | b) >> i & 1 and not given >> i & 1)
+    return pointwise_information(
+        marginal(a | b | given),
+        marginal(given),
+        marginal(a | given),
+        marginal(b | given),
+        axes=summed,
+        table=distribution,
+    )
+
+
+def pointwise_information(
+    joint: NDArray[Any],
+    given: NDArray[Any],
+    first: NDArray[Any],
+    second: NDArray[Any],
+    *,
+    axes: tuple[int, ...],
+    table: Table,
+) -> NDArray[np.float64]:
+    """As `local_information`, from weights of both, of the condition alone, and of each beside it; `axes` are both's.
+
+    The weights are those of a table, laid out so that they multiply by broadcasting.
+    """
+    above, below = joint * given, first * second
     possible = joint > 0
     ratio = np.ones(joint.shape)
     ratio[possible] = (above[possible] / below[possible]).astype(np.float64)
-    summed = tuple(i for i in range(len(distribution.columns)) if (a | b) >> i & 1 and not given >> i & 1)
-    terms = np.sum(joint.astype(np.float64) / distribution.total * np.log2(ratio), axis=summed, keepdims=True)
-    if not distribution.exact:
+    terms = np.sum(table.chances(joint) * np.log2(ratio), axis=axes, keepdims=True)
+    if not table.exact:
         # Floats are never quite independent: what is equal to rounding in all cells of a condition counts as such.
         same = np.abs(np.where(np.broadcast_to(below > 0, joint.shape) & ~possible, 0.0, ratio) - 1) <= 1e-9
-        terms[np.all(same, axis=summed, keepdims=True)] = 0.0
+        terms[np.all(same, axis=axes, keepdims=True)] = 0.0
     return np.asarray(np.maximum(terms, 0.0), dtype=np.float64)
 
 
@@ -146,7 +169,7 @@ def information_estimate(table: ArrayLike, correction: Literal["miller-madow"] |
 
 def _entropy(distribution: Distribution, mask: int) -> float:
     weights: NDArray[Any] = distribution.marginal(mask)
-    share = weights[weights > 0].astype(np.float64) / distribution.total
+    share = distribution.chances(weights[weights > 0])
     return -float(np.sum(share * np.log2(share))) + 0.0
 
 

@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fernwood.errors import ParameterError, shown
+from fernwood.theory.subsets import all_dependences
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from fernwood.theory.distribution import Distribution
@@ -81,12 +84,13 @@ def markov_boundaries(distribution: Distribution) -> list[tuple[str, ...]]:
     >>> theory.markov_boundaries(theory.noisy_copies())
     [('X1', 'X2'), ('X2', 'X1.1')]
     """
-    distribution.check_subsets(distribution.n_inputs)
-    everything = (1 << distribution.n_inputs) - 1
-    target = 1 << distribution.n_inputs
-    # A set that suffices suffices with any addition (weak union), so a minimal one is one without a smaller neighbour.
-    suffices = [distribution.independent_masks(everything & ~mask, target, mask) for mask in range(everything + 1)]
-    return [distribution.names(mask) for mask in _minimal(np.array(suffices))]
+    dependent = distribution.dependent_given
+    suffices = np.ones(1 << distribution.n_inputs, dtype=np.bool_)
+    for mask in range(len(suffices) - 2, -1, -1):
+        # The others tell nothing if one of them does not, and the rest of them do not beside it (contraction).
+        other = ~mask & (mask + 1)
+        suffices[mask] = suffices[mask | other] and not dependent[other.bit_length() - 1][mask]
+    return [distribution.names(mask) for mask in _minimal(suffices)]
 
 
 def has_composition(distribution: Distribution, *, output_only: bool = False) -> bool:
@@ -105,16 +109,17 @@ def has_composition(distribution: Distribution, *, output_only: bool = False) ->
     >>> theory.has_composition(theory.chain(3)), theory.has_composition(theory.xor(2))
     (True, False)
     """
+    if output_only:
+        return _output_composes(distribution.dependent_given)
     width = len(distribution.columns)
     distribution.check_subsets(distribution.n_inputs)
-    if not output_only and width > _LARGEST_COMPOSITION:
+    if width > _LARGEST_COMPOSITION:
         raise ParameterError(
             f"composition of {width} columns means {3**width:,} pairs of sets, more than the "
             f"{3**_LARGEST_COMPOSITION:,} that are enumerated; keep fewer inputs (keep) or ask for output_only=True"
         )
-    target = 1 << distribution.n_inputs
     everything = (1 << width) - 1
-    for chosen in [target] if output_only else range(1, everything + 1):
+    for chosen in range(1, everything + 1):
         outside = everything & ~chosen
         for given in _subsets(outside):
             singles = [
@@ -134,13 +139,19 @@ def dependences(distribution: Distribution) -> tuple[NDArray[np.bool_], ...]:
     Sets that contain i itself are False.
     """
     distribution.check_subsets(distribution.n_inputs)
-    n, target = distribution.n_inputs, 1 << distribution.n_inputs
-    table = np.zeros((n, target), dtype=np.bool_)
-    for i in range(n):
-        for given in range(target):
-            if not given >> i & 1:
-                table[i, given] = not distribution.independent_masks(1 << i, target, given)
-    return tuple(table)
+    return tuple(all_dependences(distribution))
+
+
+def _output_composes(dependent: Sequence[NDArray[np.bool_]]) -> bool:
+    """Whether inputs that each tell nothing about the output given a set tell nothing together, for all sets."""
+    for given in range(len(dependent[0])):
+        silent = [i for i, tells in enumerate(dependent) if not given >> i & 1 and not tells[given]]
+        beside = given
+        for i in silent:  # together: each of them beside those before it (contraction)
+            if dependent[i][beside]:
+                return False
+            beside |= 1 << i
+    return True
 
 
 def _minimal(holds: NDArray[np.bool_]) -> list[int]:

@@ -262,6 +262,6 @@ def _gains(distribution: Distribution) -> Callable[[int, int, tuple[int, ...]], 
         if (used, i) not in tables:
             tables[used, i] = local_information(distribution, 1 << i, target, used)
         where = (*(max(at, 0) for at in cell), 0)
-        return float(tables[used, i][where]) * distribution.total / float(distribution.marginal(used)[where])
+        return float(tables[used, i][where] / distribution.chances(distribution.marginal(used)[where]))
 
     return gain

@@ -12,6 +12,7 @@ two numbers are equal when they agree to a relative 1e-9.
 from __future__ import annotations
 
 import math
+import re
 from fractions import Fraction
 from numbers import Rational
 from typing import TYPE_CHECKING, Any
@@ -39,6 +40,9 @@ WORK_LIMIT = 2**24
 
 _TOLERANCE = 1e-9
 _LARGEST_FAST_TOTAL = 2**31  # products of two weights stay within 64 bits
+_LARGEST_TOTAL = 10**300  # quotients of weights are floats
+_MANY_DIGITS = 8  # what a cell costs beyond that, in time and memory, and 1 more for every word of 64 bits
+_LONGEST_TEXT = 40
 
 
 def as_probability(value: Probability) -> Fraction | float:
@@ -49,6 +53,8 @@ def as_probability(value: Probability) -> Fraction | float:
     >>> as_probability("0.05"), as_probability(0.05)
     (Fraction(1, 20), 0.05)
     """
+    if isinstance(value, str):
+        _check_length(value)
     try:
         kept = Fraction(value) if isinstance(value, Rational | str) else float(value)
     except (TypeError, ValueError, ZeroDivisionError):
@@ -177,11 +183,14 @@ class Table:
             self._marginals[mask] = self.marginal(mask | 1 << axis).sum(axis=axis, keepdims=True)
         return self._marginals[mask]
 
-    def equal(self, left: NDArray[Any], right: NDArray[Any]) -> bool:
-        """Whether two tables of (products of) weights are the same: exactly, or to rounding where they are floats."""
-        if self.exact:
-            return bool(np.all(left == right))
-        return bool(np.all(np.abs(left - right) <= _TOLERANCE * np.maximum(left, right)))
+    def same(self, left: NDArray[Any], right: NDArray[Any]) -> NDArray[np.bool_]:
+        """Where two tables of products of weights are the same: exactly, or to rounding where they are floats."""
+        within = left == right if self.exact else np.abs(left - right) <= _TOLERANCE * np.maximum(left, right)
+        return np.asarray(within, dtype=np.bool_)
+
+    def chances(self, weights: NDArray[Any]) -> NDArray[np.float64]:
+        """Weights as probabilities."""
+        return np.asarray(weights / self.total, dtype=np.float64)
 
     def independent(
         self, a: Column | Iterable[Column], b: Column | Iterable[Column], given: Column | Iterable[Column] = ()
@@ -200,19 +209,35 @@ class Table:
     def independent_masks(self, a: int, b: int, given: int) -> bool:
         """`independent` for columns given as bits: P(a, b, g) P(g) = P(a, g) P(b, g) in every cell."""
         joint = self.marginal(a | b | given) * self.marginal(given)
-        return self.equal(joint, self.marginal(a | given) * self.marginal(b | given))
+        return bool(np.all(self.same(joint, self.marginal(a | given) * self.marginal(b | given))))
+
+    def is_enumerable(self, largest: int) -> bool:
+        """Whether the tables of all subsets of up to `largest` inputs are few enough to be gone through."""
+        return self._subset_cells(largest) <= self._most_cells
 
     def check_subsets(self, largest: int) -> None:
         """Refuse a question that needs the tables of too many subsets of up to `largest` inputs."""
+        if not self.is_enumerable(largest):
+            digits, floats = (" with so many digits", ", or give floats") if self._many_digits else ("", "")
+            raise ParameterError(
+                f"subsets of up to {largest} of {self.n_inputs} inputs have {self._subset_cells(largest):,} cells, "
+                f"more than the {self._most_cells:,} that are enumerated{digits}; keep fewer inputs (keep) or look at "
+                f"smaller subsets (max_depth){floats}"
+            )
+
+    def _subset_cells(self, largest: int) -> int:
         by_size = [1]  # the cells of all subsets of a size: elementary symmetric sums of the numbers of values
         for cells in self.shape[:-1]:
             by_size = [a + cells * b for a, b in zip([*by_size, 0], [0, *by_size], strict=True)]
-        work = self.shape[-1] * sum(by_size[: largest + 1])
-        if work > WORK_LIMIT:
-            raise ParameterError(
-                f"subsets of up to {largest} of {self.n_inputs} inputs have {work:,} cells, more than the "
-                f"{WORK_LIMIT:,} that are enumerated; keep fewer inputs (keep) or look at smaller subsets (max_depth)"
-            )
+        return self.shape[-1] * sum(by_size[: largest + 1])
+
+    @property
+    def _many_digits(self) -> bool:
+        return self.weights.dtype == object
+
+    @property
+    def _most_cells(self) -> int:
+        return WORK_LIMIT // (_MANY_DIGITS + self.total.bit_length() // 64) if self._many_digits else WORK_LIMIT
 
     def __repr__(self) -> str:
         kind = "exact" if self.exact else "floating"
@@ -227,6 +252,12 @@ def _weights(
     shape: tuple[int, ...], cells: list[tuple[int, ...]], kept: list[Fraction | float], *, exact: bool
 ) -> tuple[NDArray[Any], int]:
     """The table of weights and their total: whole numbers over it where exact, else probabilities and 1."""
+    total = math.lcm(*(p.denominator for p in kept if isinstance(p, Fraction))) if exact else 1
+    if total > _LARGEST_TOTAL:
+        raise ParameterError(
+            f"the probabilities have a common denominator of {math.log10(total):.0f} digits, more than the "
+            f"{math.log10(_LARGEST_TOTAL):.0f} that exact ones may have; give fractions of smaller numbers, or floats"
+        )
     excess: Fraction | float = sum(kept, start=Fraction(0)) - 1
     size = abs(float(excess))
     if excess != 0 if exact else size > _TOLERANCE:
@@ -234,7 +265,6 @@ def _weights(
             f"the probabilities sum to {float(1 + excess):.12g}, {size:.3g} too {'much' if excess > 0 else 'little'}; "
             "they must sum to one: divide each by the sum"
         )
-    total = math.lcm(*(p.denominator for p in kept if isinstance(p, Fraction))) if exact else 1
     fast = np.int64 if total < _LARGEST_FAST_TOTAL else object
     weights = np.zeros(shape, dtype=fast if exact else np.float64)
     for cell, probability in zip(cells, kept, strict=True):
@@ -248,6 +278,15 @@ def check_cells(cells: int) -> None:
         raise ParameterError(
             f"the space of outcomes has {cells:,} cells, more than the {CELL_LIMIT:,} that are enumerated; "
             "keep fewer inputs or values, or study a sample with fernwood's selectors instead"
+        )
+
+
+def _check_length(text: str) -> None:
+    """Refuse text that stands for a fraction of more digits than anybody can wait for, as short a text as 1e-999999."""
+    if len(text) > _LONGEST_TEXT or re.search(r"e[+-]?[\d_]{3}", text, re.IGNORECASE):
+        raise ParameterError(
+            f"a probability is {shown(text)}; those given as text have up to {_LONGEST_TEXT} characters, and two "
+            "digits in an exponent: give fewer, or a float"
         )
 
 
