@@ -32,7 +32,7 @@ from torture.judging import Finding, judge
 from torture.target import Target
 from torture.targets import target
 
-__all__ = ["CORPUS", "Fuzzed", "corpus_of", "fuzz", "minimised"]
+__all__ = ["CORPUS", "Findings", "Fuzzed", "corpus_of", "found_plainly", "fuzz", "minimised"]
 
 CORPUS = ROOT / "tests" / "properties" / "corpus"
 SCRATCH = ROOT / "torture" / "scratch"
@@ -153,7 +153,7 @@ def main() -> None:
         keep(arguments.name, arguments.work)
         return
     if arguments.plainly:
-        sys.exit(_found_plainly(target(arguments.name), arguments.plainly.read_bytes()))
+        sys.exit(found_plainly(target(arguments.name), arguments.plainly.read_bytes()))
     with _instrumented():
         fuzzed = target(arguments.name)
         begin = {f"seed-{name}": data for name, data in fuzzed.seeds().items()}
@@ -164,7 +164,7 @@ def main() -> None:
     for data in begin.values():
         (inputs / hashlib.sha1(data).hexdigest()).write_bytes(data)
     _limit_memory()
-    findings = _Findings(fuzzed, arguments.work / "findings")
+    findings = Findings(fuzzed, arguments.work / "findings")
     flags = {
         "max_total_time": max(1, int(arguments.seconds)),
         "timeout": _DEADLY_SECONDS,
@@ -205,7 +205,7 @@ def _address_space() -> int:
     return int(pages.read_text().split()[0]) * resource.getpagesize() if pages.is_file() else 0
 
 
-class _Findings:
+class Findings:
     """Judges inputs, and writes down the first, made small, of every kind of finding."""
 
     def __init__(self, fuzzed: Target, directory: Path) -> None:
@@ -240,7 +240,7 @@ class _Findings:
         return done.returncode != 0
 
 
-def _found_plainly(fuzzed: Target, data: bytes) -> bool:
+def found_plainly(fuzzed: Target, data: bytes) -> bool:
     """Whether an input is a finding; what a first use loads and keeps is no part of what is measured."""
     for seed in fuzzed.seeds().values():
         judge(fuzzed, seed)

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from fernwood.errors import FernwoodError
-from torture.fuzzing import CORPUS, corpus_of, minimised
+from torture.fuzzing import CORPUS, Findings, corpus_of, found_plainly, minimised
 from torture.judging import judge
 from torture.target import Target
 from torture.targets import NAMES, target
@@ -129,3 +129,16 @@ def test_findings_are_made_small() -> None:
     finding = judge(planted, data)
     assert finding is not None
     assert minimised(planted, data, finding) == b"bad"
+
+
+def test_memory_and_time_count_where_they_show_without_the_tool(tmp_path: Path) -> None:
+    large, _ = CRIMES["memory"]
+    directory = tmp_path / "findings"
+    directory.mkdir()
+    # By its name it is another target in a fresh process, as what the tool holds on to is not there.
+    Findings(Target("npy", "", large, dict), directory).look(b"x")
+    assert list(directory.iterdir()) == []
+    Findings(Target("npy", "", _raises, dict), directory).look(b"x")
+    assert {path.suffix for path in directory.glob("KeyError-*")} == {".bin", ".json"}
+    assert found_plainly(Target("planted", "", large, dict), b"x")
+    assert not found_plainly(target("npy"), b"x")

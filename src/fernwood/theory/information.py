@@ -97,8 +97,8 @@ def pointwise_information(
     """
     above, below = joint * given, first * second
     possible = joint > 0
-    ratio = np.ones(joint.shape)
-    ratio[possible] = (above[possible] / below[possible]).astype(np.float64)
+    quotients = np.ones(joint.shape, dtype=object if joint.dtype == object else np.float64)
+    ratio = np.divide(above, below, out=quotients, where=possible).astype(np.float64)
     terms = np.sum(table.chances(joint) * np.log2(ratio), axis=axes, keepdims=True)
     if not table.exact:
         # Floats are never quite independent: what is equal to rounding in all cells of a condition counts as such.
