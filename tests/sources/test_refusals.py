@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -128,6 +131,43 @@ def test_parts_stack_by_number_and_subfolders_are_seen(tmp_path: Path) -> None:
     pq.write_table(pa.table({"x": [1.0]}), tmp_path / "year=2023" / "a.parquet")
     with pytest.raises(SourceError, match="further down, in 'year=2023'"):
         fernwood.ingest(tmp_path)
+
+
+def test_superscripts_in_names_of_parts_are_no_numbers(tmp_path: Path) -> None:
+    for i, name in enumerate(("a1²3", "²1", "a1²1")):
+        pq.write_table(pa.table({"x": [float(i)]}), tmp_path / f"{name}.parquet")
+    assert sorted(fernwood.ingest(tmp_path).column("x").tolist()) == [0, 1, 2]
+
+
+def test_a_folder_is_looked_through_as_far_as_one_may(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = tmp_path / "table"
+    deep = table / "a" / "b" / "c"
+    deep.mkdir(parents=True)
+    (deep / "round").symlink_to(table)
+    (table / "closed").mkdir()
+    pq.write_table(pa.table({"x": [1.0, 2.0]}), table / "part.parquet")
+    real, refused = os.scandir, {}
+
+    def scandir(path: Any) -> Any:
+        if code := refused.get(Path(str(path)).name):
+            raise OSError(code, os.strerror(code), str(path))
+        return real(path)
+
+    monkeypatch.setattr("os.scandir", scandir)
+    for code in (errno.EACCES, errno.ENOENT, 0):
+        refused["closed"] = code
+        assert fernwood.ingest(table).n_columns == 1
+    for name, code in (("closed", errno.EIO), ("b", errno.EINVAL)):
+        refused.clear()
+        refused[name] = code
+        with pytest.raises(SourceError, match=r"cannot be looked through \(.*\); mend that, or give a folder"):
+            fernwood.ingest(table)
+    refused.clear()
+    pq.write_table(pa.table({"x": [1.0]}), deep / "late.parquet")
+    with pytest.raises(SourceError, match="further down, in 'a'"):
+        fernwood.ingest(table)
+    monkeypatch.setattr("fernwood.files.looking._MOST_BELOW", 2)
+    assert fernwood.ingest(table).n_columns == 1
 
 
 def test_words_beyond_the_budget_are_refused(tmp_path: Path) -> None:

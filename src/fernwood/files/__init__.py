@@ -21,6 +21,7 @@ from fernwood.files.locks import SharedDirectory, alone_with, locked
 from fernwood.files.looking import (
     entries_of,
     exists,
+    folder_holding,
     free_bytes,
     holds,
     is_directory,
@@ -58,6 +59,7 @@ __all__ = [
     "copy_tree",
     "entries_of",
     "exists",
+    "folder_holding",
     "free_bytes",
     "holds",
     "is_directory",

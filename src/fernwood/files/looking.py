@@ -7,6 +7,7 @@ import os
 import shutil
 import stat
 import tempfile
+from collections import deque
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
@@ -16,6 +17,7 @@ from fernwood.errors import closest, shown_apart
 __all__ = [
     "entries_of",
     "exists",
+    "folder_holding",
     "free_bytes",
     "holds",
     "is_directory",
@@ -30,7 +32,9 @@ __all__ = [
 ]
 
 _NOT_THERE = {errno.ENOENT, errno.ENOTDIR, errno.EBADF, errno.ELOOP, errno.ENAMETOOLONG}
+_CLOSED = {errno.EACCES, errno.EPERM}
 _MOST_BESIDE = 5000
+_MOST_BELOW = 100_000
 
 
 def status(path: Path) -> os.stat_result | None:
@@ -100,6 +104,35 @@ def entries_of(path: Path, most: int | None = None) -> list[Path]:
     """What a directory holds, in no order; of a huge one, no more than `most`."""
     with os.scandir(path) as entries:
         return [path / entry.name for entry in islice(entries, most)]
+
+
+def folder_holding(suffix: str, path: Path) -> Path | None:
+    """Of the folders in a directory, one with a name of that suffix somewhere below it, as far as this user may look.
+
+    Links below are not followed, and of a huge tree it is the upper part that is looked at.
+    """
+    waiting = deque((folder, folder) for folder in sorted(entries_of(path)) if _is_open_folder(folder))
+    left = _MOST_BELOW
+    while waiting and left > 0:
+        folder, below = waiting.popleft()
+        try:
+            found = entries_of(below, left)
+        except OSError as error:
+            if error.errno in _NOT_THERE | _CLOSED:
+                continue
+            raise
+        left -= len(found) + 1
+        if any(entry.suffix == suffix for entry in found):
+            return folder
+        waiting += ((folder, entry) for entry in found if not is_link(entry) and _is_open_folder(entry))
+    return None
+
+
+def _is_open_folder(path: Path) -> bool:
+    try:
+        return is_directory(path)
+    except PermissionError:
+        return False
 
 
 def free_bytes(path: Path) -> int:

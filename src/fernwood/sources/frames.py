@@ -89,10 +89,12 @@ class _FrameReader(Reader):
         return self.n_rows * 24
 
     def band(self, start: int, stop: int) -> Band:
+        import narwhals as nw
+
         positions = self._columns[start:stop].tolist()
         part = self._frame[:, positions]
-        dtypes = set(part.schema.values())
-        if len(dtypes) == 1 and next(iter(dtypes)).is_numeric() and not next(iter(dtypes)).is_decimal():
+        kinds = set(part.schema.values())
+        if len(kinds) == 1 and all(kind.is_numeric() and not isinstance(kind, nw.Decimal) for kind in kinds):
             block = part.to_numpy()
             if block.dtype.kind in "iuf":
                 return array_band(block, "the data frame")

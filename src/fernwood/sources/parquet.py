@@ -11,7 +11,7 @@ import pyarrow.ipc
 import pyarrow.parquet as pq
 
 from fernwood.errors import SourceError, shown
-from fernwood.files import entries_of, is_directory, opened, size_of
+from fernwood.files import entries_of, folder_holding, opened, size_of
 from fernwood.shortage import pass_on_shortage
 from fernwood.sources.arrow import arrow_band, first_line
 from fernwood.sources.base import Band, Reader, Source, Workspace
@@ -316,19 +316,26 @@ def open_ipc(path: Path) -> ColumnarSource:
 
 def open_parquet_folder(path: Path, key: str | None = None) -> ColumnarSource:
     """All Parquet files of a folder, in the order of their names, numbers in them by size; rows matched by a key."""
-    below = [p for p in entries_of(path) if is_directory(p) and any(p.rglob("*.parquet"))]
-    if below:
+    title = shown(path.name or path)
+    try:
+        below = folder_holding(".parquet", path)
+    except OSError as error:
+        pass_on_shortage(error)
         raise SourceError(
-            f"the folder {shown(path.name)} has Parquet files further down, in {shown(below[0].name)}; "
-            "put all parts into one folder"
+            f"the folder {title} cannot be looked through ({first_line(error)}); mend that, or give a folder of "
+            "Parquet parts alone"
+        ) from error
+    if below is not None:
+        raise SourceError(
+            f"the folder {title} has Parquet files further down, in {shown(below.name)}; put all parts into one folder"
         )
     parts = [p for p in entries_of(path) if p.suffix in {".parquet", ".pq"} and not p.name.startswith((".", "_"))]
     # part-2 stands before part-10.
     parts.sort(
-        key=lambda p: [(not word.isdigit(), int(word) if word.isdigit() else word) for word in _WORDS.findall(p.name)]
+        key=lambda p: [
+            (not word.isdecimal(), int(word) if word.isdecimal() else word) for word in _WORDS.findall(p.name)
+        ]
     )
     if not parts:
-        raise SourceError(
-            f"the folder {shown(path.name)} holds no .parquet file; give a file, or a folder of Parquet parts"
-        )
-    return ColumnarSource(parts, _ParquetPart, shown(path.name), key)
+        raise SourceError(f"the folder {title} holds no .parquet file; give a file, or a folder of Parquet parts")
+    return ColumnarSource(parts, _ParquetPart, title, key)
