@@ -10,6 +10,7 @@ outside of an array is an exception. The corpus that is kept in `tests/propertie
 from __future__ import annotations
 
 import argparse
+import faulthandler
 import hashlib
 import importlib
 import itertools
@@ -39,6 +40,8 @@ SCRATCH = ROOT / "torture" / "scratch"
 _LONGEST_INPUT = 8192
 _DEADLY_SECONDS = 30
 """After which an input that is still being used is taken for one that never ends."""
+_STUCK_SECONDS = 20
+"""After which it is written down where the threads are, before the tool, which may be stuck as well, looks."""
 _STARTING_SECONDS = 240
 """What a process may take beside fuzzing itself: to load compiled kernels, and to use inputs kept."""
 _ADDRESS_SPACE = 3 * 2**30
@@ -215,8 +218,14 @@ class Findings:
 
     def look(self, data: bytes) -> None:
         """Judge an input."""
-        self._current.write_bytes(data)  # for whoever finds that the process does not end
-        finding = judge(self._target, data)
+        self._current.write_bytes(
+            data
+        )  # for whoever finds that the process does not end, and where each thread is then
+        faulthandler.dump_traceback_later(_STUCK_SECONDS)
+        try:
+            finding = judge(self._target, data)
+        finally:
+            faulthandler.cancel_dump_traceback_later()
         if _address_space() > self._begun + _GROWN:
             os.kill(os.getpid(), signal.SIGUSR1)  # libFuzzer ends after this input, and prints its figures
         if finding is None or finding.key in self._known:

@@ -285,6 +285,27 @@ def test_a_damaged_sparse_matrix(tmp_path: Path) -> None:
         fernwood.ingest(path)
 
 
+@pytest.mark.parametrize("form", ["csr", "csc"])
+@pytest.mark.parametrize("part", ["data", "indices", "indptr"])
+def test_a_sparse_matrix_is_made_of_vectors(tmp_path: Path, form: str, part: str) -> None:
+    path = to_h5ad(annotated(form), tmp_path)
+    with h5py.File(path, "r+") as file:
+        values = file["X"][part][:]
+        del file["X"][part]
+        file["X"][part] = np.stack([values, values], axis=1)
+    what = "numbers" if part == "data" else "whole numbers"
+    with pytest.raises(SourceError, match=f"{part} of 'X' in 't.h5ad' has 2 dimensions, and is a vector of {what}"):
+        fernwood.ingest(path)
+    if part != "data":
+        with h5py.File(path, "r+") as file:
+            del file["X"][part]
+            file["X"][part] = values.astype("f4")
+        with pytest.raises(
+            SourceError, match=f"{part} of 'X' in 't.h5ad' has values of type 'float32', and is a vector"
+        ):
+            fernwood.ingest(path)
+
+
 def test_a_matrix_of_a_form_that_is_not_known(tmp_path: Path) -> None:
     path = to_h5ad(annotated("csr"), tmp_path)
     with h5py.File(path, "r+") as file:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from fernwood.errors import BudgetError, SourceError
+from fernwood.errors import BudgetError, SourceError, shown
 from fernwood.shortage import pass_on_shortage
 from fernwood.sources.arrays import TurnedReader, array_band, as_slice, float_type
 from fernwood.sources.arrow import first_line
@@ -240,6 +240,8 @@ class SparseFileSource(Source):
         self._by_columns = by_columns
         self.names = NumberedNames(shape[1])
         with opened() as group:
+            for name in ("data", "indices", "indptr"):
+                _check_vector(group[name], name, title)
             lengths = {name: group[name].shape[0] for name in ("data", "indices")}
             dtype, index = group["data"].dtype, group["indices"].dtype
         float_type(dtype, title)
@@ -267,3 +269,16 @@ class SparseFileSource(Source):
             with turning(self._shape, columns, starts, indices, values, workspace, self.title) as reader:
                 del starts
                 yield reader
+
+
+def _check_vector(array: Any, name: str, title: str) -> None:
+    """Refuse an array of a sparse matrix that is no vector, or does not count where it says where values stand."""
+    wrong = f"{len(array.shape)} dimensions" if len(array.shape) != 1 else ""
+    if name != "data" and array.dtype.kind not in "iu":
+        wrong = wrong or f"values of type {shown(array.dtype)}"
+    if wrong:
+        what = "numbers" if name == "data" else "whole numbers"
+        raise SourceError(
+            f"{name} of {title} has {wrong}, and is a vector of {what} in a sparse matrix: the file is damaged; copy or "
+            "write it again"
+        )
