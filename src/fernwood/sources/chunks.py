@@ -279,6 +279,6 @@ def _check_vector(array: Any, name: str, title: str) -> None:
     if wrong:
         what = "numbers" if name == "data" else "whole numbers"
         raise SourceError(
-            f"{name} of {title} has {wrong}, and is a vector of {what} in a sparse matrix: the file is damaged; copy or "
-            "write it again"
+            f"{name} of {title} has {wrong}, and is a vector of {what} in a sparse matrix: the file is damaged; copy "
+            "or write it again"
         )
