@@ -28,6 +28,10 @@ def counts() -> scipy.sparse.csr_array:
     table = scipy.sparse.random_array((N, P), density=0.15, random_state=np.random.default_rng(1), format="csr")
     table.data = np.round(table.data * 9) + 1
     table.data[::7] = np.random.default_rng(2).standard_normal(len(table.data[::7])) * 1e-9
+    table.indices, table.indptr = (
+        table.indices.astype("i4"),
+        table.indptr.astype("i4"),
+    )  # as scikit-learn 1.6 writes them
     return table
 
 

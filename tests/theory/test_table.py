@@ -148,6 +148,14 @@ def test_marginals_broadcast() -> None:
         ),
         (lambda: Distribution.from_frame(pd.DataFrame({"a": [], "y": []}), output="y"), r"frame has no rows"),
         (
+            lambda: Distribution.from_frame(pd.DataFrame([[1, 2, 3]], columns=["a", "a", "y"]), output="y"),
+            r"two columns of the frame share a name; give every column its own",
+        ),
+        (
+            lambda: Distribution.from_frame(pd.DataFrame({"a\n\x1b": [1]}), output="y"),
+            r"there is no column 'y' in the frame; its columns are a\\n\\x1b",
+        ),
+        (
             lambda: Distribution.from_function(lambda *x: sum(x), {f"X{i}": COIN for i in range(30)}),
             r"space of outcomes has 1,073,741,824 cells, more than the 2,097,152 .*; keep fewer inputs",
         ),

@@ -50,8 +50,12 @@ def _run(asked: Asked) -> list[Bar]:
 def _tested(target: str, which: str, asked: Asked) -> Bar:
     asked.tell(f"make {target}")
     ended = _command("make", target, f"PYTHON={sys.executable}")
+    for line in re.findall(r"^(?:FAILED|ERROR) .*", ended.text, re.MULTILINE):
+        asked.tell(f"  {line}")
+    closing = re.findall(r"^=+ (.*(?:passed|failed|error).*) in [\d.]+s\b", ended.text, re.MULTILINE)
     checked = "No broken requirements found" in ended.text
-    told = re.sub(r" in .*", "", ended.last) + ("; pip check is content" if checked else "; pip check was not content")
+    told = closing[-1] if closing else ended.last
+    told += "; pip check is content" if checked else "; pip check was not content"
     about = f"tests with the {which} versions of every library (`make {target}`)"
     return Bar(about, "0 failed, pip check content", told, ended.code == 0 and checked)
 

@@ -363,13 +363,16 @@ def _from_file(path: Path, target: str | None) -> Distribution:
     from pyarrow import ArrowException, csv, parquet
 
     from fernwood.sources.arrow import first_line
+    from fernwood.sources.names import ListedNames, clean_names
     from fernwood.theory import Distribution
 
     if target is None:
         raise ParameterError(f"no output was named for {shown(path)}; say --target and the name of its column")
     try:
         table = parquet.read_table(path) if path.suffix == ".parquet" else csv.read_csv(path)
-    except (OSError, ArrowException) as error:
+        # Names go to the terminal, and tell columns apart there.
+        table = table.rename_columns(list(clean_names(ListedNames(table.column_names))))
+    except (OSError, ArrowException, UnicodeDecodeError) as error:
         pass_on_shortage(error)
         raise ParameterError(
             f"{shown(path)} cannot be read ({first_line(error)}); give a CSV or Parquet file of samples"

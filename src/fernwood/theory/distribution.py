@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fernwood.errors import ParameterError, shown, shown_value
+from fernwood.errors import ParameterError, printable, shown, shown_value
 from fernwood.theory.table import CELL_LIMIT, Table, as_probability, check_cells
 
 if TYPE_CHECKING:
@@ -105,13 +105,15 @@ class Distribution(Table):
         """
         import narwhals as nw
 
-        table = nw.from_native(frame, eager_only=True)
+        try:
+            table = nw.from_native(frame, eager_only=True)
+        except nw.exceptions.DuplicateError:
+            raise ParameterError("two columns of the frame share a name; give every column its own") from None
         inputs = [name for name in table.columns if name != output] if columns is None else list(columns)
         missing = [name for name in (*inputs, output) if name not in table.columns]
         if missing:
-            raise ParameterError(
-                f"there is no column {shown(missing[0])} in the frame; its columns are {', '.join(table.columns[:20])}"
-            )
+            known = printable(", ".join(table.columns[:20]))
+            raise ParameterError(f"there is no column {shown(missing[0])} in the frame; its columns are {known}")
         if not len(table):
             raise ParameterError("the frame has no rows; give at least one sample")
         counts: dict[Outcome, int] = {}
