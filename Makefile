@@ -74,8 +74,8 @@ $(NEW)/.filled: pyproject.toml
 	@touch $@
 
 # Old libraries use what newer ones below them call deprecated: theirs to mend, and mended since.
-test-min: WARNINGS := -W default::DeprecationWarning -W default::PendingDeprecationWarning -W default::FutureWarning \
-	-W 'default:The codec' -W 'default:The data type'
+test-min: WARNINGS := -W ignore::DeprecationWarning -W ignore::PendingDeprecationWarning -W ignore::FutureWarning \
+	-W 'ignore:The codec' -W 'ignore:The data type'
 test-min: $(MIN)/.filled
 test-new: $(NEW)/.filled
 test-min test-new: test-%:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import anndata
 import h5py
 import numpy as np
 import pandas as pd
@@ -14,6 +13,8 @@ import scipy.sparse
 import zarr
 
 from fernwood.kernels.ready import ensure_compiled
+
+anndata = pytest.importorskip("anndata", reason="anndata is not installed; pip install 'fernwood[h5ad]'")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +25,8 @@ from .conftest import COMMAND, environment
 
 FIXTURES = Path(__file__).parent / "fixtures"
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+_MEASURES_ALIKE = tuple(map(int, version("rich").split(".")[:2])) >= (14, 3)
+"""Older ones take some letters for wider or narrower than they are, and lay the table out for that."""
 LONG = "a name of more letters than any line has room for, " * 200
 CASES = {
     "wide": (120, ["--goal", "minimal"]),
@@ -80,7 +83,8 @@ def test_what_select_prints(folder: Path, case: str) -> None:
     path = FIXTURES / f"select-{case}.txt"
     if os.environ.get("FERNWOOD_RECORD"):
         path.write_text(shown, encoding="utf-8")
-    assert shown == path.read_text(encoding="utf-8")
+    if _MEASURES_ALIKE:
+        assert shown == path.read_text(encoding="utf-8")
     if width is not None:
         from rich.cells import cell_len
 

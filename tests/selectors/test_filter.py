@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
@@ -29,6 +30,10 @@ Y = (X[:, 3] + X[:, 7] + 0.5 * X[:, 20] > 0).astype(int)
 FAILURES = {
     "check_sample_weight_equivalence_on_dense_data": "folds are of rows: a row that is repeated may be in two of them"
 }
+if version("scikit-learn").startswith("1.6."):
+    FAILURES["check_sample_weight_equivalence_on_sparse_data"] = (
+        "asked of selectors whose learner takes no sparse table"
+    )
 
 
 @pytest.mark.filterwarnings("ignore::fernwood.errors.FernwoodWarning")

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import anndata
 import h5py
 import numpy as np
 import pandas as pd
@@ -23,6 +22,8 @@ import fernwood
 from fernwood.errors import SourceError, TargetError
 from fernwood.sources.annotated import _source_of
 from fernwood.store import Store
+
+anndata = pytest.importorskip("anndata", reason="anndata is not installed; pip install 'fernwood[h5ad]'")
 
 ROWS, COLUMNS = 90, 40
 RNG = np.random.default_rng(11)

@@ -12,6 +12,12 @@ def doubled(item: bytes) -> bytes:
     return item + item
 
 
+def doubled_slowly(item: bytes) -> bytes:
+    """Not done when somebody first looks."""
+    time.sleep(3)
+    return doubled(item)
+
+
 def dies_once(item: bytes) -> int:
     """Kills its process the first time that it is asked; the item is a path, where that is noted."""
     path = Path(item.decode())

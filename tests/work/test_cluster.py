@@ -26,7 +26,15 @@ from fernwood.work.choosing import engine_here
 from fernwood.work.cluster import DaskEngine, connect
 from tests.cli.conftest import COMMAND
 from tests.work.conftest import HereEngine
-from tests.work.errands import complains, dies_elsewhere, dies_once, doubled, hangs_once, lacks_memory_elsewhere
+from tests.work.errands import (
+    complains,
+    dies_elsewhere,
+    dies_once,
+    doubled,
+    doubled_slowly,
+    hangs_once,
+    lacks_memory_elsewhere,
+)
 
 MADELON = make_madelon(500, 150, class_sep=3.0, random_state=0)
 SETTINGS = SnowballSettings(n_contexts=64)
@@ -68,7 +76,7 @@ def test_items_that_somebody_cancels(engine: DaskEngine, monkeypatch: pytest.Mon
 
     monkeypatch.setattr(distributed, "wait", cancelled)
     with pytest.raises(ClusterError, match=r"the Dask scheduler is gone \(CancelledError\)"):
-        list(engine.run(doubled, [b"a"]))
+        list(engine.run(doubled_slowly, [b"a"]))
 
 
 def test_a_search_has_the_answer_of_threads(engine: DaskEngine, store: fernwood.Store) -> None:

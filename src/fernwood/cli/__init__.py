@@ -80,8 +80,10 @@ def _command() -> Any:
     logging.getLogger("fernwood").setLevel(logging.INFO)
     check_libraries()
     from fernwood.cli.lean import return_freed_memory
+    from fernwood.cli.quiet import hide_deprecations
 
     return_freed_memory()
+    hide_deprecations()
     return load_commands()(standalone_mode=False)
 
 

@@ -83,6 +83,7 @@ class _FrameReader(Reader):
         self._frame = frame
         self._names = names
         self._columns = columns
+        self._kinds = list(frame.schema.values())  # by place: a column that is asked for twice stands twice in a part
         self.n_rows = len(frame)
 
     def overhead(self) -> int:
@@ -93,7 +94,7 @@ class _FrameReader(Reader):
 
         positions = self._columns[start:stop].tolist()
         part = self._frame[:, positions]
-        kinds = set(part.schema.values())
+        kinds = {self._kinds[i] for i in positions}
         if len(kinds) == 1 and all(kind.is_numeric() and not isinstance(kind, nw.Decimal) for kind in kinds):
             block = part.to_numpy()
             if block.dtype.kind in "iuf":
