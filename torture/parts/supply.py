@@ -13,12 +13,22 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchmarks.provenance import ROOT
 from torture.packages import contents, wrong_in_sdist, wrong_in_wheel
-from torture.part import Bar, Part
+from torture.part import NOT_RUN, Bar, Part
 
 if TYPE_CHECKING:
     from torture.part import Asked
 
 _SCRATCH = ROOT / "torture" / "scratch" / "supply"
+_TESTS = {"lowest": "test-min", "newest": "test-new"}
+_HELD, _SMOKE = "what the {} holds", "the {}, installed without extras: smoke test"
+_ADVISORIES = "advisories about what an installation brings (pip-audit)"
+_KINDS = ("wheel", "sdist")
+_PACKAGES = {
+    **{_HELD.format(kind): "all of the package and nothing else" for kind in _KINDS},
+    **{_SMOKE.format(kind): "passes" for kind in _KINDS},
+    _ADVISORIES: "0, where an index can be reached",
+}
+"""What is asked of packages, by what it is about."""
 
 
 class _Ended(NamedTuple):
@@ -38,16 +48,17 @@ def _run(asked: Asked) -> list[Bar]:
     shutil.rmtree(_SCRATCH, ignore_errors=True)
     _SCRATCH.mkdir(parents=True)
     try:
-        return [
-            _tested("test-min", "lowest", asked),
-            _tested("test-new", "newest", asked),
-            *_shipped(asked),
-        ]
+        return [*(_tested(which, asked) for which in _TESTS), *_shipped(asked)]
     finally:
         shutil.rmtree(_SCRATCH, ignore_errors=True)
 
 
-def _tested(target: str, which: str, asked: Asked) -> Bar:
+def _tested(which: str, asked: Asked) -> Bar:
+    target = _TESTS[which]
+    about = f"tests with the {which} versions of every library (`make {target}`)"
+    rule = "0 failed, pip check content"
+    if which not in asked.only:
+        return Bar(about, rule, NOT_RUN, met=False)
     asked.tell(f"make {target}")
     ended = _command("make", target, f"PYTHON={sys.executable}")
     for line in re.findall(r"^(?:FAILED|ERROR) .*", ended.text, re.MULTILINE):
@@ -56,11 +67,12 @@ def _tested(target: str, which: str, asked: Asked) -> Bar:
     checked = "No broken requirements found" in ended.text
     told = closing[-1] if closing else ended.last
     told += "; pip check is content" if checked else "; pip check was not content"
-    about = f"tests with the {which} versions of every library (`make {target}`)"
-    return Bar(about, "0 failed, pip check content", told, ended.code == 0 and checked)
+    return Bar(about, rule, told, ended.code == 0 and checked)
 
 
 def _shipped(asked: Asked) -> list[Bar]:
+    if "packages" not in asked.only:
+        return [Bar(about, rule, NOT_RUN, met=False) for about, rule in _PACKAGES.items()]
     tools, dist = _environment("tools", "build", "pip-audit"), _SCRATCH / "dist"
     asked.tell("building the sdist, and the wheel from it")
     built = _command(str(tools), "-m", "build", "--outdir", str(dist), str(ROOT))
@@ -82,7 +94,7 @@ def _held(kind: str, package: Path, wrong: list[str]) -> Bar:
     told = f"{len(contents(package))} files, {package.stat().st_size / 1e6:.1f} MB" + "".join(
         f"; {one}" for one in wrong
     )
-    return Bar(f"what the {kind} holds", "all of the package and nothing else", told, not wrong)
+    return _bar(_HELD.format(kind), told, met=not wrong)
 
 
 def _smoke(kind: str, package: Path) -> Bar:
@@ -94,7 +106,7 @@ def _smoke(kind: str, package: Path) -> Bar:
     checked = _command(str(python), "-m", "pip", "check")
     told = "passes" if ended.code == 0 else ended.text.strip()
     told += "; pip check is content" if checked.code == 0 else f"; {checked.last}"
-    return Bar(f"the {kind}, installed without extras: smoke test", "passes", told, ended.code + checked.code == 0)
+    return _bar(_SMOKE.format(kind), told, met=ended.code + checked.code == 0)
 
 
 def _audited(tools: Path) -> Bar:
@@ -109,12 +121,15 @@ def _audited(tools: Path) -> Bar:
     found: list[dict[str, Any]] = json.loads(out.read_text(encoding="utf-8"))["dependencies"] if out.is_file() else []
     # pip-audit finds nothing, and says so, where it could ask about nothing: what counts is what was answered.
     answered = [one for one in found if "vulns" in one]
-    about, bar = "advisories about what an installation brings (pip-audit)", "0, where an index can be reached"
     if not answered:
-        return Bar(about, bar, "not asked: no index of advisories can be reached from here", met=True)
+        return _bar(_ADVISORIES, "not asked: no index of advisories can be reached from here", met=True)
     wrong = [f"{one['name']} {one['version']}: {vuln['id']}" for one in answered for vuln in one["vulns"]]
     told = f"{len(wrong)} about {len(answered)} of {len(found)} libraries" + "".join(f"; {one}" for one in wrong)
-    return Bar(about, bar, told, not wrong)
+    return _bar(_ADVISORIES, told, met=not wrong)
+
+
+def _bar(about: str, told: str, *, met: bool) -> Bar:
+    return Bar(about, _PACKAGES[about], told, met)
 
 
 def _environment(name: str, *packages: str) -> Path:
@@ -138,4 +153,10 @@ def _command(*arguments: str) -> _Ended:
     return _Ended(done.returncode, done.stdout)
 
 
-PART = Part("supply", "lowest and newest versions, advisories, and packages in an empty environment", 45, _run)
+PART = Part(
+    "supply",
+    "lowest and newest versions, advisories, and packages in an empty environment",
+    45,
+    _run,
+    pieces=(*_TESTS, "packages"),
+)
