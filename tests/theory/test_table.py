@@ -171,6 +171,16 @@ def test_marginals_broadcast() -> None:
             lambda: Distribution({(0, 0): "1/2", (0, 1): "1/2"}, ["a", "y"]).with_copies("a", noise="1/4"),
             r"noise is 1/4, but a has one value only; give noise 0",
         ),
+        (lambda: theory.masking("10\n"), r"eps is 10\\n; it is a probability"),
+        (lambda: theory.xor(2).with_copies("X1", 1, "10\n"), r"noise is 10\\n; it is a probability"),
+        (
+            lambda: Distribution({(0,) * 70: 1}),
+            r"outcomes have 70 columns, more than the 60 that are enumerated; keep fewer inputs",
+        ),
+        (
+            lambda: Distribution({(0,) * 16 + (y,): "1/2" for y in (0, 1)}).relevance(),
+            r"16 inputs have 65,536 subsets of up to 16, more than the 32,768 that are enumerated; keep fewer inputs",
+        ),
         (lambda: theory.masking(1.5), r"eps is 1\.5; it is a probability"),
         (lambda: theory.xor(0), r"k is 0; .* at least one input"),
         (lambda: theory.chain(0), r"r is 0; .* at least one input"),

@@ -167,7 +167,7 @@ class Distribution(Table):
         """
         place, chance = self.position(column), as_probability(noise)
         if chance > 1:
-            raise ParameterError(f"noise is {noise}; it is a probability: give a number from 0 to 1")
+            raise ParameterError(f"noise is {printable(str(noise))}; it is a probability: give a number from 0 to 1")
         values = self.values[place]
         if chance and len(values) < 2:
             raise ParameterError(f"noise is {noise}, but {self.columns[place]} has one value only; give noise 0")

@@ -6,7 +6,7 @@ from fractions import Fraction
 from itertools import pairwise, product
 from typing import TYPE_CHECKING
 
-from fernwood.errors import ParameterError, shown_value
+from fernwood.errors import ParameterError, printable, shown_value
 from fernwood.theory.distribution import Distribution
 from fernwood.theory.table import as_probability
 
@@ -150,5 +150,5 @@ def _check_most(name: str, value: int, most: int) -> None:
 def _noise(name: str, value: Probability) -> Fraction | float:
     kept = as_probability(value)
     if kept > 1:
-        raise ParameterError(f"{name} is {value}; it is a probability: give a number from 0 to 1")
+        raise ParameterError(f"{name} is {printable(str(value))}; it is a probability: give a number from 0 to 1")
     return kept

@@ -156,13 +156,13 @@ def _output_composes(dependent: Sequence[NDArray[np.bool_]]) -> bool:
 
 def _minimal(holds: NDArray[np.bool_]) -> list[int]:
     """The sets, as bits, for which something holds and for no part of which it does; by size, then by order."""
-    below = np.zeros(len(holds), dtype=np.bool_)  # it holds for some proper part
-    for mask in range(len(holds)):
-        rest = mask
-        while rest and not below[mask]:
-            part = mask & ~(rest & -rest)
-            below[mask] = holds[part] or below[part]
-            rest &= rest - 1
+    reached = holds.copy()  # it holds for the set or for some part of it
+    below = np.zeros_like(holds)  # … for some proper part
+    pairs = [(-1, 2, 1 << i) for i in range(len(holds).bit_length() - 1)]  # sets without input i, and with it
+    for shape in pairs:
+        reached.reshape(shape)[:, 1] |= reached.reshape(shape)[:, 0]
+    for shape in pairs:
+        below.reshape(shape)[:, 1] |= reached.reshape(shape)[:, 0]
     found = [int(mask) for mask in np.flatnonzero(holds & ~below)]
     return sorted(found, key=lambda mask: (mask.bit_count(), [i for i in range(mask.bit_length()) if mask >> i & 1]))
 

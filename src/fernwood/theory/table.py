@@ -38,6 +38,10 @@ CELL_LIMIT = 2**21
 WORK_LIMIT = 2**24
 """The largest sum of the tables of all subsets of columns that a question may need, in cells."""
 
+_MOST_SETS = 2**15
+"""The most subsets of columns that are gone through, however few values these have."""
+
+_MOST_COLUMNS = 60  # NumPy has 64 axes
 _TOLERANCE = 1e-9
 _LARGEST_FAST_TOTAL = 2**31  # products of two weights stay within 64 bits
 _LARGEST_TOTAL = 10**300  # quotients of weights are floats
@@ -102,6 +106,10 @@ class Table:
             raise ParameterError(
                 f"outcomes have {sorted(lengths)} values for {width} columns; "
                 "give every outcome one value per column, at least one input and the output"
+            )
+        if width > _MOST_COLUMNS:
+            raise ParameterError(
+                f"outcomes have {width:,} columns, more than the {_MOST_COLUMNS} that are enumerated; keep fewer inputs"
             )
         names = tuple(columns) if columns is not None else (*(f"X{i + 1}" for i in range(width - 1)), "Y")
         if len(set(names)) < width:
@@ -213,17 +221,25 @@ class Table:
 
     def is_enumerable(self, largest: int) -> bool:
         """Whether the tables of all subsets of up to `largest` inputs are few enough to be gone through."""
-        return self._subset_cells(largest) <= self._most_cells
+        return self._subset_cells(largest) <= self._most_cells and self._n_subsets(largest) <= _MOST_SETS
 
     def check_subsets(self, largest: int) -> None:
         """Refuse a question that needs the tables of too many subsets of up to `largest` inputs."""
-        if not self.is_enumerable(largest):
+        ways_out = "keep fewer inputs (keep) or look at smaller subsets (max_depth)"
+        if self._subset_cells(largest) > self._most_cells:
             digits, floats = (" with so many digits", ", or give floats") if self._many_digits else ("", "")
             raise ParameterError(
                 f"subsets of up to {largest} of {self.n_inputs} inputs have {self._subset_cells(largest):,} cells, "
-                f"more than the {self._most_cells:,} that are enumerated{digits}; keep fewer inputs (keep) or look at "
-                f"smaller subsets (max_depth){floats}"
+                f"more than the {self._most_cells:,} that are enumerated{digits}; {ways_out}{floats}"
             )
+        if not self.is_enumerable(largest):
+            raise ParameterError(
+                f"{self.n_inputs} inputs have {self._n_subsets(largest):,} subsets of up to {largest}, more than the "
+                f"{_MOST_SETS:,} that are enumerated; {ways_out}"
+            )
+
+    def _n_subsets(self, largest: int) -> int:
+        return sum(math.comb(self.n_inputs, size) for size in range(largest + 1))
 
     def _subset_cells(self, largest: int) -> int:
         by_size = [1]  # the cells of all subsets of a size: elementary symmetric sums of the numbers of values
