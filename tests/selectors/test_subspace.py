@@ -352,7 +352,8 @@ def test_a_run_dir_for_weighted_rows_and_stores(tmp_path: Path) -> None:
 
 
 INTERRUPTED = """
-import os, sys, time
+import os, signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # tests that run in the background inherit that it is ignored
 from fernwood import SubspaceSelector
 from fernwood.datasets import make_madelon
 table = make_madelon(200, 40, class_sep=3.0, random_state=0)
