@@ -142,8 +142,6 @@ def _child(name: str, seconds: float, seed: int, work: Path) -> str:
 
 def main() -> None:
     """Fuzz one format until the time is over; atheris ends the process."""
-    import atheris
-
     parser = argparse.ArgumentParser(prog="python -m torture.fuzzing", description=__doc__)
     parser.add_argument("name")
     parser.add_argument("--seconds", type=float, default=60)
@@ -159,6 +157,8 @@ def main() -> None:
         return
     if arguments.plainly:
         sys.exit(found_plainly(target(arguments.name), arguments.plainly.read_bytes()))
+    import atheris
+
     with _instrumented():
         fuzzed = target(arguments.name)
         begin = {f"seed-{name}": data for name, data in fuzzed.seeds().items()}
