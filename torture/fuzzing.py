@@ -222,9 +222,8 @@ class Findings:
 
     def look(self, data: bytes) -> None:
         """Judge an input."""
-        self._current.write_bytes(
-            data
-        )  # for whoever finds that the process does not end, and where each thread is then
+        # For whoever finds that the process does not end, and where each thread is then.
+        self._current.write_bytes(data)
         faulthandler.dump_traceback_later(_STUCK_SECONDS)
         try:
             finding = judge(self._target, data)

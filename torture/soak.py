@@ -183,7 +183,7 @@ class Soak:
             elif fault is not None:
                 self.done[fault.__name__] += 1
                 why += f", {fault.__name__}"
-                with fault(chance):
+                with fault(chance):  # type: ignore[call-arg]  # mypy tells no function from another
                     faults += _broken_off(lambda: job.do(place))
             found = {name: _digest(data) for name, data in job.do(place).items()}
             faults += [f"{name} differs" for name in twin if found.get(name) != twin[name]]

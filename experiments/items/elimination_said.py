@@ -58,8 +58,9 @@ def ours(told: Told) -> dict[tuple[str, str], Block]:
 
 def _means(rows: Told) -> Figures:
     errors = rows.values("error")
-    means = [rows.mean(name) for name in ("evals", "inputs", "error", "cost", "seconds")]
-    return Figures(*means[:3], stdev(errors) if len(errors) > 1 else 0.0, means[3], len(errors), means[4], rows)
+    deviation = stdev(errors) if len(errors) > 1 else 0.0
+    evals, inputs, error, cost, seconds = map(rows.mean, ("evals", "inputs", "error", "cost", "seconds"))
+    return Figures(evals, inputs, error, deviation, cost, len(errors), seconds, rows)
 
 
 def compared(data: str, one: Figures, other: Figures, what: str) -> tuple[float, float]:
@@ -199,7 +200,7 @@ def _forward_is_better(block: Block, data: str) -> bool | None:
     steps = _stepwise(block)
     if len(steps) != 2:
         return None
-    forward, backward = compared(data, *steps, "error")
+    forward, backward = compared(data, steps[0], steps[1], "error")
     return forward < backward
 
 
@@ -348,7 +349,8 @@ def _our_claims(blocks: dict[tuple[str, str], Block]) -> Iterator[Claim]:
         if len(pairs) < 1:
             continue
         figures = {
-            what: [compared(data, *pair, what) for data, *pair in pairs] for what in ("evals", "inputs", "error")
+            what: [compared(data, one, other, what) for data, one, other in pairs]
+            for what in ("evals", "inputs", "error")
         }
         evals, inputs = ([mine / other for mine, other in figures[what]] for what in ("evals", "inputs"))
         errors = [mine - other for mine, other in figures["error"]]

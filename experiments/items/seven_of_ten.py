@@ -244,8 +244,8 @@ def table_claims(told: Told) -> Iterator[Claim]:
         direction=all(means[a] < means[b] for a, b in pairwise(searches)),
     )  # fmt: skip
     if is_full:
-        sure = {of: told.where(way=of[0], r_max=of[1], learner="oracle") for of in spent}
-        yield from _full_claims(spent, {of: rows.mean("updates") / 1e9 for of, rows in sure.items() if len(rows)})
+        by_oracle = {of: told.where(way=of[0], r_max=of[1], learner="oracle") for of in spent}
+        yield from _full_claims(spent, {of: rows.mean("updates") / 1e9 for of, rows in by_oracle.items() if len(rows)})
     halving = runs.where(way="halving")
     if len(halving):
         calls = halving.mean("calls")

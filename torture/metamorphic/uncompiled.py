@@ -64,5 +64,5 @@ def both_ways(names: list[str], task: str, seed: int) -> str:
 
 
 if __name__ == "__main__":
-    compiled = not numba.config.DISABLE_JIT
+    compiled = not numba.config.DISABLE_JIT  # type: ignore[attr-defined]  # set when Numba is imported
     print(json.dumps([compiled, {name: said(name, sys.argv[1], int(sys.argv[2])) for name in sys.argv[3:]}]))
