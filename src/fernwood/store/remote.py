@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import weakref
 from itertools import accumulate
@@ -191,6 +192,9 @@ def _after_fork() -> None:
     global _AT_WORK_LOCK
     _AT_WORK_LOCK = threading.Lock()
     _AT_WORK.clear()
+    if "fsspec.asyn" in sys.modules:
+        # fsspec before 2025.3.1 goes on waiting for a loop whose thread stayed behind in the parent.
+        sys.modules["fsspec.asyn"].reset_lock()
     for store in list(_OPENED):
         store._begin_again()  # noqa: SLF001
 
