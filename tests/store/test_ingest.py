@@ -316,8 +316,8 @@ def test_progress_runs_to_the_end() -> None:
 @pytest.mark.parametrize(
     ("table", "sentence"),
     [
-        (np.zeros((1, 3)), "the array has 1 rows; a table needs at least two"),
-        (np.zeros((0, 3)), "the array has 0 rows; a table needs at least two"),
+        (np.zeros((1, 3)), "the array has a single row; a table needs at least two"),
+        (np.zeros((0, 3)), "the array has no row; a table needs at least two"),
         (np.zeros((3, 0)), "the array has no columns; a table needs some"),
         (pd.DataFrame(index=range(3)), "the data frame has no columns; a table needs some"),
         (np.zeros(3), r"the array has shape \(3,\); a table has two dimensions"),

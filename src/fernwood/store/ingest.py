@@ -246,7 +246,8 @@ class _Job:
             except BudgetError as error:
                 raise self._too_small(error.least + least_coding) from error
             if reader.n_rows < 2:
-                raise SourceError(f"{self._table.title} has {reader.n_rows} rows; a table needs at least two")
+                has = ("no row", "a single row")[reader.n_rows]
+                raise SourceError(f"{self._table.title} has {has}; a table needs at least two")
             # Before roles are read: a small file may have more rows than the budget has room for in one column.
             next(self._bands(reader, len(plan.positions), len(wanted), reader.n_rows * n_kept), None)
             yield reader, plan.settle(reader, workspace), self._bins or bin_count(reader.n_rows)
