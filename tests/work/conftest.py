@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -51,8 +52,12 @@ def here() -> HereEngine:
 def cluster() -> Iterator[Any]:
     """Two workers, a process each."""
     distributed = pytest.importorskip("distributed", reason="Dask is not installed; pip install 'fernwood[dask]'")
-    with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as made,
-        distributed.Client(made, set_as_default=False) as client,
-    ):
-        yield client
+    made = distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0")
+    try:
+        with distributed.Client(made, set_as_default=False) as client:
+            yield client
+    finally:
+        # Where a worker died the moment it came, as tests here make them do, Dask's nanny may drop the word that the
+        # next one is there, and then waits for that word forever before it ends it. Workers end with this process.
+        with suppress(TimeoutError):
+            made.close(timeout=20)
