@@ -9,7 +9,7 @@ import pytest
 import fernwood
 from fernwood.learner.contexts import Ground, draw_ferns
 from fernwood.learner.target import class_target, value_target
-from fernwood.search.components import frequent
+from fernwood.search.components import Components, frequent
 from fernwood.search.dealing import Dealer
 from fernwood.search.examining import Examiner
 from fernwood.search.scoring import Scorer
@@ -49,6 +49,29 @@ def test_kept_components_change_no_score(task: str) -> None:
     assert (scores[0] == scores[2]).all()
     assert (scores[1] == scores[3]).all()
     assert (scores[0] != scores[1]).mean() > 0.9  # shadows are not their columns
+
+
+@pytest.mark.parametrize("weights", ["one", "half", "unequal"])
+def test_a_shadow_is_scored_as_a_column_of_its_codes_would_be(weights: str) -> None:
+    """Columns that tell nothing and shadows must come from one distribution, so that nothing of a column may be left."""
+    n = 300
+    store = fernwood.ingest(mixed(n))
+    rng = np.random.default_rng(1)
+    of_rows = {"one": np.ones(n), "half": np.full(n, 0.5), "unequal": rng.gamma(1.0, size=n)}[weights]
+    ids = np.arange(store.n_columns)
+    examiner = Examiner(Scorer(store, None, of_rows, Dealer(0)), ids, 2)
+    examiner.survey()
+    assert (examiner.kept >= 0).any() == (weights != "unequal")
+    ground = Ground.undivided(class_target(rng.integers(0, 2, n), of_rows))
+    codes, categories = examiner.codes(ids), examiner.categories
+    contexts = draw_ferns(np.random.default_rng(3), codes[:6], categories[:6], ground, 4).contexts
+    addresses = np.arange(len(ids), dtype=np.uint64)
+    told = np.full((len(ids), 4, 2), np.nan, np.float32)
+    examiner.scores(ids, contexts, told.__setitem__, addresses)
+    expected = np.zeros_like(told)
+    dealt = examiner.scorer.deal.at(codes.copy(), addresses)
+    Components(of_rows).add_scores(dealt, categories, np.full(len(ids), -1, np.int16), contexts, expected)
+    assert (told == expected).all()
 
 
 def test_the_most_frequent_marks_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -41,7 +41,8 @@ class Surveyed(NamedTuple):
     ----------
     evenness : float64 array; how many equally frequent codes would be as unlike each other
     n_pairs : int64 array; of components
-    marks : uint64 array; the same where codes occur equally often, zero where a column has several pairs
+    marks : uint64 array; the same where codes occur equally often, zero where components are not to be kept: those of a
+        column with several pairs, and all where rows weigh differently
     """
 
     evenness: NDArray[np.float64]
@@ -68,6 +69,7 @@ class Components:
     Attributes
     ----------
     kept : Tables; of columns whose components are kept
+    unequal : whether rows weigh differently, so that shadows have other components than the columns they are dealt from
 
     Examples
     --------
@@ -78,6 +80,7 @@ class Components:
 
     def __init__(self, weights: NDArray[np.float64]) -> None:
         self._weights = weights[:0] if (weights == 1).all() else weights
+        self.unequal = bool((weights != weights[:1]).any())
         self.kept = _tables(np.empty((0, 256)), np.empty(0, bool), np.empty(0, np.int64), np.empty(0, np.int64))
 
     def amounts(self, codes: NDArray[np.uint8]) -> NDArray[np.float64]:
@@ -93,7 +96,7 @@ class Components:
         missing, marks = np.empty(n, bool), np.empty(n, np.uint64)
         survey_codes(codes, self._weights, evenness, used, missing, marks)
         n_pairs = pair_counts(used, missing, categories)
-        marks[n_pairs > 1] = _UNMARKED
+        marks[(n_pairs > 1) | self.unequal] = _UNMARKED
         return Surveyed(evenness, n_pairs, marks)
 
     def keep(self, amounts: NDArray[np.float64], categories: NDArray[np.bool_]) -> None:

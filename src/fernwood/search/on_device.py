@@ -300,8 +300,11 @@ class CardExaminer(Examiner):
             columns = self.columns(block.ranks)
             place = columns.positions.astype(np.int64) if sent is None else np.arange(len(block.ranks))
             dealt = block.addresses if self._deals_on_card else None
-            make = self._known_pairs if columns.kept[0] >= 0 else self._other_pairs
-            yield _Part(block.places, make(columns, codes, place, dealt), sent)
+            if columns.kept[0] >= 0:
+                pairs = self._known_pairs(columns, codes, place, dealt)
+            else:
+                pairs = self._other_pairs(columns, block.addresses, codes, place, dealt)
+            yield _Part(block.places, pairs, sent)
 
     def _with_codes(self, blocks: Iterable[_Block]) -> Iterator[tuple[_Block, Any, NDArray[np.uint8] | None]]:
         """Blocks, each with an array on the card that has its codes: all of the table, or its own, which were sent.
@@ -376,15 +379,25 @@ class CardExaminer(Examiner):
         )
 
     def _other_pairs(
-        self, columns: Columns, codes: Any, place: NDArray[np.int64], addresses: NDArray[np.uint64] | None
+        self,
+        columns: Columns,
+        shadows: NDArray[np.uint64] | None,
+        codes: Any,
+        place: NDArray[np.int64],
+        addresses: NDArray[np.uint64] | None,
     ) -> Pairs:
-        """Of other columns: what their codes stand for is worked out on many threads, and brought as it comes."""
+        """Of other columns: what their codes stand for is worked out on many threads, and brought as it comes.
+
+        `shadows` are addresses of shadows, whoever deals them; `addresses` of those that the card deals.
+        """
         cp = self._card.cupy
         owners, leading, tables = [], [], []
 
         def work_out(first: int) -> tuple[int, list[Any]]:
-            some = columns.part(slice(first, first + _OTHERS_A_THREAD))
-            return first, list(self.scorer.components_of.others(self.scorer.codes(some.positions), some.categories))
+            part = slice(first, first + _OTHERS_A_THREAD)
+            some, dealt = columns.part(part), None if shadows is None else shadows[part]
+            weighed = self.scorer.weighed(some.positions, dealt)
+            return first, list(self.scorer.components_of.others(weighed, some.categories))
 
         for first, pieces in in_order(work_out, range(0, len(place), _OTHERS_A_THREAD), self.n_threads):
             for piece in pieces:

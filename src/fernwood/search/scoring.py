@@ -86,6 +86,14 @@ class Scorer:
         """The codes of some columns, for the rows that count."""
         return np.ascontiguousarray(self.store.read(positions)[:, self.rows])
 
+    def weighed(
+        self, positions: NDArray[np.signedinteger[Any]], addresses: NDArray[np.uint64] | None
+    ) -> NDArray[np.uint8]:
+        """Codes that the components of columns, or of their shadows dealt at addresses, are worked out from."""
+        codes = self.codes(positions)
+        # Where rows weigh the same, dealing does not change how much any code weighs.
+        return codes if addresses is None or not self.components_of.unequal else self.deal.at(codes, addresses)
+
     def read_into(self, positions: NDArray[np.signedinteger[Any]], out: NDArray[np.uint8]) -> None:
         """As `codes`, into an array."""
         if isinstance(self.rows, slice):
