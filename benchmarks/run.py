@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -45,7 +44,7 @@ class Run:
 
 
 class Bench:
-    """What a case may use: a scratch directory, and measured child processes."""
+    """What a case may use: a scratch directory of its own, and measured child processes."""
 
     def __init__(self, scratch: Path) -> None:
         self.scratch = scratch
@@ -116,7 +115,8 @@ def main() -> None:
     arguments.results.parent.mkdir(parents=True, exist_ok=True)
     failed = False
     for name in arguments.cases or CASES:
-        figures, bars = known[name](Bench(arguments.scratch))
+        with tempfile.TemporaryDirectory(prefix=f"{name}-", dir=arguments.scratch) as scratch:
+            figures, bars = known[name](Bench(Path(scratch)))
         line = {
             "case": name,
             "figures": {key: round(value, 6) if isinstance(value, float) else value for key, value in figures.items()},
@@ -131,7 +131,6 @@ def main() -> None:
         for bar, met in bars.items():
             print(f"    {'met   ' if met else 'MISSED'}  {bar}")
             failed |= not met
-    shutil.rmtree(arguments.scratch, ignore_errors=True)
     sys.exit(1 if failed else 0)
 
 

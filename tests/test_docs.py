@@ -24,7 +24,7 @@ import pytest
 import typer
 
 import fernwood.cli
-from benchmarks.documents import recorded, rows_of, with_figures
+from benchmarks.documents import brought_up_to_date, recorded, rows_of, singles_of, with_figures
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -172,15 +172,11 @@ def test_the_readme_shows_the_two_commands() -> None:
 def test_single_figures_are_those_measured(name: str, least: int) -> None:
     """Every row of such a table names a case and a figure, and rounds a value that a results file holds."""
     measured = recorded()
-    rows = re.findall(
-        r"^\| .* \| ([\d.,]+) ?([^|]*) \| `([\w-]+)` `(\w+)` \|$", (ROOT / name).read_text(), re.MULTILINE
-    )
+    rows = singles_of((ROOT / name).read_text().splitlines())
     assert len(rows) >= least
-    for shown, unit, case, figure in rows:
-        factor = {"MB": 1e6, "MB/s": 1e6, "GB/s": 1e9, "GB": 1e9}.get(unit.strip(), 1)
-        digits = len(shown.partition(".")[2])
-        values = [round(line[figure] / factor, digits) for line in measured[case] if figure in line]
-        assert float(shown.replace(",", "")) in values, f"{case} {figure}"
+    for row in rows:
+        values = [row.as_shown(figures) for figures in measured[row.case] if row.figure in figures]
+        assert row.shown in values, f"{row.case} {row.figure}"
 
 
 @pytest.mark.parametrize(
@@ -208,6 +204,27 @@ def test_figures_of_documents_are_those_measured(name: str, least: int) -> None:
     for row in rows:
         known = [figures for figures in measured[row.case] if set().union(*row.figures) <= set(figures)]
         assert lines[row.line] in [with_figures(lines[row.line], row, figures) for figures in known]
+
+
+def test_tables_are_brought_up_to_date() -> None:
+    text = """
+| noise | p ≤ 0.01, times `1e2` ± `1e2_error` | case |
+| --- | --- | --- |
+| counts | 0.98 ± 0.05 | `noise` `zeros` |
+
+| what | measured | case and figure |
+| --- | --- | --- |
+| memory of 12 MB | 12 MB | `demo` `peak` |
+| columns | 1,234 | `demo` `columns` |
+| words | stay | as they are |
+"""
+    measured = {
+        "noise": [{"zeros_1e2": 1.0, "zeros_1e2_error": 0.2}, {"zeros_1e2": 1.126, "zeros_1e2_error": 0.3}, {"p": 1.0}],
+        "demo": [{"peak": 1.0}, {"peak": 34_567_890.0, "columns": 98765}],
+    }
+    assert brought_up_to_date(text, measured) == text.replace("0.98 ± 0.05", "1.13 ± 0.30").replace(
+        "| 12 MB", "| 35 MB"
+    ).replace("1,234", "98,765")
 
 
 def test_results_fit_their_schema() -> None:

@@ -93,15 +93,13 @@ def _ingest(bench: Bench, table: str, memory: str) -> list[str]:
 
 
 def _make(bench: Bench, name: str, *shape: str) -> None:
-    if not (bench.scratch / name).exists():
-        bench.script("make_table.py", str(bench.scratch / name), *shape)
+    bench.script("make_table.py", str(bench.scratch / name), *shape)
 
 
 def _wide_store(bench: Bench) -> Path:
     _make(bench, "wide.npy", "1000", "100000")
     store = bench.scratch / "wide.npy.fern"
-    if not store.exists():
-        bench.fernwood(*_ingest(bench, "wide.npy", "256MB"))
+    bench.fernwood(*_ingest(bench, "wide.npy", "256MB"))
     return store
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.tally import Tally
@@ -40,7 +39,6 @@ def gpu_stream(bench: Bench) -> tuple[dict[str, Any], dict[str, bool]]:
     store = bench.scratch / "stream.fern"
     bench.script("make_wide.py", str(store), "2000000", str(_SEED))
     figures = json.loads(bench.script("device_stream.py", str(store)).output)
-    shutil.rmtree(store)
     return figures, {"≤ 1.2 x": figures["ratio"] <= 1.2}
 
 
@@ -54,7 +52,6 @@ def _selected(bench: Bench, n_columns: str, devices: str) -> dict[str, Any]:
     store = bench.scratch / "gpu.fern"
     made = bench.script("make_wide.py", str(store), n_columns, str(_SEED))
     told = json.loads(bench.script("device_select.py", str(store), str(_SEED), devices).output)
-    shutil.rmtree(store)
     tally = Tally()
     tally.add(set(told.pop("confirmed")), set(json.loads(made.output)), told["seconds_cuda"])
     return {**tally.figures(), **told, "seconds_making": made.seconds}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -28,8 +27,6 @@ def report_million(bench: Bench) -> tuple[dict[str, Any], dict[str, bool]]:
     written = (run / "report.html").stat().st_size
     again = bench.fernwood("report", str(run))
     size = (run / "report.html").stat().st_size
-    for folder in (store, run):
-        shutil.rmtree(folder)
     figures = {
         "columns": json.loads(searched.output)["n_columns"],
         "seconds": again.seconds,

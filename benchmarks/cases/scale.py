@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.tally import Tally
@@ -65,8 +64,6 @@ def scale_width(bench: Bench) -> tuple[dict[str, Any], dict[str, bool]]:
         stores[n_columns] = bench.scratch / f"wide-{n_columns}.fern"
         bench.script("make_madelon.py", str(stores[n_columns]), str(n_columns), str(_SEED))
     told = json.loads(bench.script("time_a_column.py", *map(str, stores.values())).output)
-    for store in stores.values():
-        shutil.rmtree(store)
     figures, bars = {}, {}
     for method, seconds in told.items():
         figures |= {f"{method}_microseconds_a_column_{width}": 1e6 * each for width, each in seconds.items()}
@@ -124,7 +121,7 @@ def _foretold(figures: dict[str, Any]) -> dict[str, bool]:
 def _select(
     bench: Bench, store: Path, made: Run, *options: str, memory: str = "512MB"
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Plan and search a store that was made, inside the budget, and remove it: figures, and what the search says."""
+    """Plan and search a store that was made, inside the budget: figures, and what the search says."""
     bench.fernwood("info", str(store))  # the first look at a store is the slowest
     always = ("--memory", memory, "--jobs", "2", "--seed", str(_SEED), "--json")
     plan = json.loads(bench.fernwood("plan", str(store), *options, *always).output)
@@ -133,7 +130,6 @@ def _select(
     tally = Tally()
     taken = {int(name.removeprefix("x")) for name in told["confirmed"]}
     tally.add(taken, set(json.loads(made.output)), run.seconds)
-    shutil.rmtree(store)
     figures = {
         **tally.figures(),
         "columns_examined": told["columns_examined"],
