@@ -93,7 +93,7 @@ INPUTS: dict[str, tuple[Callable[[Path], Arguments], list[str]]] = {
     "empty npy": (npy(np.eye(3), cut=0), ["'t.npy' is empty"]),
     "blank lines": (text("\n\n"), ["'t.csv' is empty"]),
     "header only": (text("a,b,y\n"), ["'t.csv' has a header but no rows"]),
-    "one row": (text("a,b,y\n1,2,3\n"), ["has 1 rows", "at least two"]),
+    "one row": (text("a,b,y\n1,2,3\n"), ["a single row", "at least two"]),
     "short line": (text(GOOD + "7,8\n"), ["line 5 of 't.csv' has 2 cells where 3 are expected", "mend the line"]),
     "long line": (text(GOOD + "7,8,9,10\n"), ["line 5 of 't.csv' has more than the 3 cells"]),
     "not UTF-8": (text("a,name,y\n1,J\xf6rg,0\n".encode("latin-1")), ["line 2", "not UTF-8", "convert"]),
