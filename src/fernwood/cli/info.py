@@ -10,6 +10,7 @@ import typer
 from fernwood.budget import shown_size
 from fernwood.cli import app
 from fernwood.cli.completing import store_argument
+from fernwood.cli.lean import keep_pandas_out
 from fernwood.cli.quiet import quiet_option
 from fernwood.errors import ParameterError, printable, shown
 from fernwood.sources.place import as_place
@@ -44,6 +45,7 @@ def info_command(
 
     from fernwood.store import open_store
 
+    keep_pandas_out()
     with open_store(store) as opened:
         description = opened.describe()
     if as_json:
@@ -89,6 +91,7 @@ def verify_command(
     """
     from fernwood.store import open_store
 
+    keep_pandas_out()
     with open_store(store) as opened:
         opened.verify()
         if as_json:

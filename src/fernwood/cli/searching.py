@@ -104,10 +104,10 @@ class SearchCommand:
         self._engine: Engine | None = None
         if self._how.get("device") == "cuda" and not scheduler:
             open_card()
+        keep_pandas_out()  # before a store is opened
         if scheduler:
             from fernwood.work.cluster import connect
 
-            keep_pandas_out()
             self._engine = connect(scheduler)
 
     def __enter__(self) -> Self:
@@ -169,7 +169,6 @@ class SearchCommand:
         from fernwood.kernels.ready import ensure_compiled
         from fernwood.search import methods  # noqa: F401  (what it imports is part of it)
 
-        keep_pandas_out()
         ensure_compiled(*settings.kernels)
         load_families(*settings.kernels)
         return resident()
