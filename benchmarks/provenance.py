@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
+_WRITTEN = ("*/results/**", "docs/**", "*.md")
+"""Where figures go."""
 
 
 def provenance(packages: tuple[str, ...]) -> dict[str, Any]:
@@ -44,7 +46,11 @@ def _version(package: str) -> str:
 def _commit() -> str:
     if told := os.environ.get("FERNWOOD_COMMIT"):  # a copy of a tree, without its history
         return told
-    git = subprocess.run(
-        ["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    return git.stdout.strip() or "unknown"
+    commit = _git("rev-parse", "--short", "HEAD").strip()
+    # What was measured before, and documents, do not change what is measured now.
+    changed = _git("status", "--porcelain", "--", ":/", *(f":(exclude,top,glob){path}" for path in _WRITTEN))
+    return f"{commit}-dirty" if commit and changed else commit or "unknown"
+
+
+def _git(*arguments: str) -> str:
+    return subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=False).stdout
