@@ -39,6 +39,8 @@ _FORMAT, _VERSION = "fernwood result", 1
 _LOOKS, _BETWEEN_LOOKS_S = 20, 0.05
 _COLUMN_BYTES = 100
 """What a result takes for a column, at least: its name, its numbers, and the same while it is read."""
+_WORDS_AT_ONCE = 2**16
+"""Decisions and reasons that are written out together while they are read; as text they take more than all numbers."""
 _TYPES = {
     "column": None,
     "position": pa.int64(),
@@ -237,7 +239,13 @@ def _restored(table: pa.Table, facts: Facts, entries: dict[str, Any], insight: d
         raise ValueError("a position is missing or stands twice")
 
     def coded(name: str) -> tuple[NDArray[np.uint16], list[str]]:
-        column = table.column(name).cast(pa.string()).dictionary_encode().combine_chunks()
+        words = table.column(name)
+        pieces = [
+            chunk
+            for first in range(0, len(words), _WORDS_AT_ONCE)
+            for chunk in words.slice(first, _WORDS_AT_ONCE).cast(pa.string()).dictionary_encode().chunks
+        ]
+        column = pa.chunked_array(pieces, pa.dictionary(pa.int32(), pa.string())).unify_dictionaries().combine_chunks()
         return column.indices.to_numpy().astype(np.uint16)[place], column.dictionary.to_pylist()
 
     decision, words = coded("decision")
