@@ -235,8 +235,9 @@ class _Chain:
     def _arguments(self) -> Iterator[object]:
         """What begins it, or goes on."""
         if self.case.kind == "ingest":
-            finished = (self._scene / "s.fern").exists() and not self.case.options
-            again = ("--force",) if finished else self.case.options  # the same table once more
+            # A store that was being replaced when the process was killed is there too: the next ingest finds it again.
+            there = (self._scene / "s.fern").exists() or any(self._scene.glob(".s.fern.partial-old-*"))
+            again = ("--force",) if there else self.case.options  # the same table once more
             yield from ("ingest", self._folder / "t.csv", "--target", "y", "--out", "s.fern", "--quiet", *again)
             return
         jobs = ("--quiet", "--jobs", self._chance.randint(1, 3))

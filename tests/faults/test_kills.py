@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
+import fernwood
 from torture.dying import Death
-from torture.forking import Forker
+from torture.forking import Ended, Forker
 from torture.jobs import METHODS, write_table
 from torture.kills import CASES, Kills
 
@@ -78,3 +79,30 @@ def test_a_child_of_the_forker_dies_alone(tmp_path: Path, forker: Forker) -> Non
     assert whole is not None
     assert (whole.code, whole.err) == (0, "")
     assert whole.calls > 10
+
+
+@pytest.mark.parametrize("found_by", ["ingest", "open"])
+def test_a_store_whose_replacement_is_killed_is_there(found_by: str, tmp_path: Path, forker: Forker) -> None:
+    """At every call of an ingest with --force; between two of them the store has another name for an instant."""
+    write_table(tmp_path / "t.csv", n_rows=20, n_columns=4)
+    command = ("ingest", "t.csv", "--target", "y", "--out", "s.fern", "--quiet")
+
+    def ended(*more: str, death: Death | None = None) -> Ended:
+        told = forker.fernwood(*command, *more, cwd=tmp_path, **({} if death is None else {"death": death})).wait()
+        assert told is not None
+        return told
+
+    ended()
+    n_calls, n_hidden = ended("--force").calls, 0
+    for call in range(1, n_calls + 1):
+        assert ended("--force", death=Death(call, "after")).was_killed
+        n_hidden += not (tmp_path / "s.fern").exists()
+        if found_by == "ingest":
+            again = ended()
+            assert again.code == 2
+            assert "exists; choose another name or replace it with --force" in again.err
+        with fernwood.open(tmp_path / "s.fern") as store:
+            store.verify()
+    assert n_hidden == 1
+    assert ended("--force").code == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["s.fern", "t.csv"]
