@@ -94,7 +94,7 @@ class Profile:
     def checked(self) -> Self:
         """The same, if its lists fit its bins; else a ValueError."""
         bins = len(self.edges) - 1 if self.kind == "number" else len(self.categories)
-        if not self.rows or any(len(line) != len(self.rows) for line in (range(bins), *self.lines.values())):
+        if not (self.rows and self.lines) or {bins, *map(len, self.lines.values())} != {len(self.rows)}:
             raise ValueError("a profile of different lengths")
         drawn = (number for line in self.lines.values() for number in line if number is not None)
         if not all(map(isfinite, (*self.edges, self.strength, *drawn))) or not all(
