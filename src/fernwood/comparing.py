@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from fernwood.errors import ParameterError, shown
+from fernwood.errors import ParameterError, printable, shown
 from fernwood.relevance.decision import Decision
 
 if TYPE_CHECKING:
@@ -366,9 +366,8 @@ def _other_data(there: Facts, here: Facts) -> list[Difference]:
             pair = (f"{before:,}", f"{after:,}") if isinstance(before, int) else (_plain(before), _plain(after))
             found.append(Difference(what, f"{what}: {pair[0]} there, {pair[1]} here"))
     if not found:
-        said = (
-            f"data: other values, names, weights or groups ({there.fingerprint[:8]} there, {here.fingerprint[:8]} here)"
-        )
+        data = [printable(facts.fingerprint[:8]) for facts in (there, here)]
+        said = f"data: other values, names, weights or groups ({data[0]} there, {data[1]} here)"
         found.append(Difference("data", said))
     return found
 

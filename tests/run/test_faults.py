@@ -312,6 +312,14 @@ def test_another_data_set_is_told_apart(store: Path, tmp_path: Path) -> None:
             go(tmp_path / "o.fern", tmp_path / "r")
 
 
+def test_what_a_run_says_of_itself_is_shown_as_text() -> None:
+    held = RunManifest("subspace", {"\x1b[2J": 1}, 0, "f\x000d", "")
+    assert held.difference(RunManifest("subspace", {}, 0, "f00d", "")) == (
+        "on other data (fingerprint: f\\x000d there, f00d here)"
+    )
+    assert held.difference(RunManifest("subspace", {}, 0, "f\x000d", "")) == "with \\x1b[2J=1, not None"
+
+
 def test_a_run_of_another_fernwood_is_refused(tmp_path: Path) -> None:
     held = RunManifest("subspace", {}, 0, "f00d", "")
     run = RunDirectory.of_memory(tmp_path / "run", held)

@@ -197,6 +197,12 @@ def test_too_few_rows_for_the_rate_are_refused_with_what_would_do() -> None:
     assert "14 rows like these would do for one column of 50" in str(said.value)
 
 
+def test_a_rate_that_no_rows_suffice_for_is_refused_at_once() -> None:
+    x = np.random.default_rng(0).standard_normal((20, 50))
+    with pytest.raises(ParameterError, match="with 20 rows p cannot be below .*, and fdr = 4.94066e-324 asks for 0 at"):
+        search(fernwood.ingest(x, target=np.arange(20) % 2), fdr=5e-324)
+
+
 def test_too_few_rows_for_one_column_are_said() -> None:
     rng = np.random.default_rng(1)
     store = fernwood.ingest(rng.standard_normal((8, 500)), target=np.arange(8) % 2)

@@ -232,6 +232,8 @@ def test_a_checkpoint_that_cannot_be(changes: dict[str, Any]) -> None:
     else:
         wrong += [
             ("memory_group", packed["memory_group"] - np.int32(9), "groups cannot be"),
+            ("memory_group", packed["memory_group"] * 0 + np.int32(2**31 - 1), "groups cannot be"),
+            ("memory_place", packed["memory_place"] * 0 + (2**63 - 1), "groups cannot be"),
             ("memory_failed_at", packed["memory_failed_at"] + np.int32(99), "groups cannot be"),
             ("memory_rise", np.full(30, np.inf), "looks cannot be"),
             ("memory_looks", packed["memory_looks"] * 0 - 1, "looks cannot be"),

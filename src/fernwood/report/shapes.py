@@ -48,7 +48,7 @@ def _draw_classes(chart: Chart, profile: Profile) -> None:
     heights = [_plain(line) for line in profile.lines.values()]
     edges = profile.edges
     if edges[0] == edges[-1]:  # one value, or none: what tells is where it is missing
-        edges = [edges[0] - 0.5, edges[0] + 0.5]
+        edges = [edges[0] - 0.5 + place / (len(edges) - 1) for place in range(len(edges))]
     chart.scales((edges[0], edges[-1]), (0, max(max(line) for line in heights) or 1.0))
     chart.axes(shown_y=share, about_x=4, about_y=3)
     for place, line in enumerate(heights):

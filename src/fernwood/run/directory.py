@@ -134,7 +134,7 @@ class RunManifest:
         names = sorted(self.parameters.keys() | given.parameters.keys())
         for name in names:
             if self.parameters.get(name) != given.parameters.get(name):
-                return f"with {name}={self.parameters.get(name)!r}, not {given.parameters.get(name)!r}"
+                return f"with {printable(name)}={self.parameters.get(name)!r}, not {given.parameters.get(name)!r}"
         if self.seed != given.seed:
             return f"with another seed, which random_state={self.seed} would be"
         return ""
@@ -144,7 +144,7 @@ class RunManifest:
         for name, held in self.data.items():
             if given.data.get(name, held) != held:
                 return f"{name}: {shown(held)} there, {shown(given.data[name])} here"
-        return f"fingerprint: {self.fingerprint[:12]} there, {given.fingerprint[:12]} here"
+        return f"fingerprint: {printable(self.fingerprint[:12])} there, {given.fingerprint[:12]} here"
 
 
 class RunDirectory:

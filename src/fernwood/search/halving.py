@@ -28,6 +28,8 @@ __all__ = ["Halving", "Suspicion"]
 
 # What is known of a column; suspected groups have numbers from 1 on.
 _GONE, _RELEVANT, _UNKNOWN, _FIRST_GROUP = -2, -1, 0, 1
+_MOST_GROUPS, _MOST_PLACES = 2**30, 2**62
+"""More than any search comes to; beyond the largest numbers, those of a checkpoint would wrap around."""
 _GRID = 128
 _ODDS = 0.5
 _STALE = 0.95
@@ -179,7 +181,12 @@ class Halving:
         memory = Suspicion(**{name: arrays[name] for name in Suspicion._fields})
         if not np.isfinite(memory.rise).all() or memory.looks[0] < 0:
             raise ValueError("the checkpoint's looks cannot be")
-        if memory.group.min() < _GONE or memory.failed_at.min() < 0 or memory.failed_at.max() > self._n_columns:
+        ranges = (
+            (memory.place, 0, _MOST_PLACES),
+            (memory.group, _GONE, _MOST_GROUPS),
+            (memory.failed_at, 0, self._n_columns),
+        )
+        if any(values.min() < least or values.max() > most for values, least, most in ranges):
             raise ValueError("the checkpoint's groups cannot be")
         return memory
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from bisect import bisect_left
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -105,11 +106,12 @@ def rows_needed(ground: Ground, n_columns: int, level: float) -> int:
     """How many rows with the same shares of classes allow one column of so many to be found."""
     kernel = ground.target.kernel
     shares = np.bincount(kernel.labels) / len(kernel.labels) if kernel.classes else np.empty(0)
-    n_rows = ground.target.n_rows
-    while n_rows < _MOST_ROWS:
-        n_rows += 1
+    asked = np.log(n_columns / level) if level > 0 else np.inf  # the share of a tiny rate may be none at all
+
+    def suffice(n_rows: int) -> bool:
         counts = n_rows * shares
         ways = _arrangements(counts) - _renamings(counts[None]) if kernel.classes else float(gammaln(n_rows + 1))
-        if ways >= np.log(n_columns / level):
-            break
-    return n_rows
+        return bool(ways >= asked)
+
+    more = range(ground.target.n_rows + 1, _MOST_ROWS)
+    return more.start + bisect_left(more, True, key=suffice)
