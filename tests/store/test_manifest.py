@@ -102,6 +102,7 @@ def test_a_manifest_cannot_point_outside(store: Path, name: str) -> None:
         {"n_columns": 2},
         {"n_columns": -1},
         {"shard_columns": 0},
+        {"shard_columns": 2**63},
         {"version": "9"},
         {"version": 0},
         {"version": True},

@@ -44,6 +44,8 @@ HEADER_BYTES = 128
 FORMAT = "fernwood column store"
 FORMAT_VERSION = 1
 LARGEST_MANIFEST = 2**26
+_MOST_COLUMNS = 2**62
+"""Of a shard; columns are counted in 64 bits."""
 
 
 @dataclass(frozen=True)
@@ -163,7 +165,7 @@ def understood(data: bytes | None, where: str) -> Manifest:
 
 def _fits_together(manifest: Manifest) -> bool:
     """Whether the numbers of a manifest agree: a checksum shows accidents, not lies."""
-    if min(manifest.n_rows, manifest.n_columns, manifest.shard_columns) < 1:
+    if min(manifest.n_rows, manifest.n_columns, manifest.shard_columns) < 1 or manifest.shard_columns > _MOST_COLUMNS:
         return False
     left = manifest.n_columns
     for record in manifest.codes:
