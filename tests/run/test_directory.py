@@ -134,6 +134,7 @@ def test_any_damaged_byte_of_the_manifest_is_noticed(tmp_path: Path) -> None:
         ({"version": 2}, "has run format '2', this Fernwood reads 1; use the Fernwood that made it"),
         ({"format": "fernwood store"}, "is no run: its run.json says 'fernwood store'"),
         ({"seed": None}, "run.json of 'run' lacks 'seed'"),
+        ({"seed": -1}, "run.json of 'run' was made up: seed is negative; start the run again"),
     ],
 )
 def test_manifests_of_others(tmp_path: Path, change: dict[str, Any], words: str) -> None:

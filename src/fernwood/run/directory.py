@@ -219,6 +219,8 @@ class RunDirectory:
             raise StoreError(f"{MANIFEST_NAME} of {where} lacks {error}; start the run again") from error
         except ValueError as error:
             raise StoreError(f"{MANIFEST_NAME} of {where} was made up: {error}; start the run again") from error
+        if manifest.seed < 0:
+            raise StoreError(f"{MANIFEST_NAME} of {where} was made up: seed is negative; start the run again")
         return cls(path, manifest)
 
     @classmethod
