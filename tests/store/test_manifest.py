@@ -210,8 +210,9 @@ def test_a_target_that_lies(store: Path, changes: dict[str, object], why: str) -
     assert str(lie.value.__cause__) == why
 
 
-def test_bins_that_are_none_name_the_column(store: Path) -> None:
-    rerecord(store, lambda records: with_field(records, "origin", 2**62))
+@pytest.mark.parametrize(("field", "value"), [("origin", 2**62), ("codes", 0)])
+def test_bins_that_are_none_name_the_column(store: Path, field: str, value: int) -> None:
+    rerecord(store, lambda records: with_field(records, field, value))
     with pytest.raises(StoreError, match="the bins of column 'x0' are none; make the store again"):
         fernwood.open(store).scales([0])
 

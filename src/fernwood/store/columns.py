@@ -246,8 +246,8 @@ def record_grid(record: dict[str, object]) -> NDArray[np.float64]:
         np.array([0, len(steps)]),
         steps,
     )
-    grid = unpack_grids(grids)[0]
-    if not np.isfinite(grid).all() or (grid[:-1] > grid[1:]).any():
+    grid = unpack_grids(grids)[0] if length > 0 else np.empty(0)
+    if len(steps) > length or not np.isfinite(grid).all() or (grid[:-1] > grid[1:]).any():
         raise StoreError(f"the bins of column {shown(record['name'])} are none; make the store again")
     return grid
 
