@@ -29,10 +29,12 @@ __all__ = [
 _ALONE = 0.3
 """The weight of a column by itself, without context, among all its contexts."""
 _TAIL = 100
-"""Beyond so many of the highest shadows, the null is modelled: its logarithm falls in a straight line."""
+"""So many of the highest shadows, or the highest tenth, say how the tail falls beyond them all."""
 _FEWEST_FOR_A_TAIL = 20
 """Fewer shadows than this have no tail to model: one or two of them say nothing about how it falls."""
 _FEW_COLUMNS = 8
+_SAME = 2.0**-18
+"""Evidence that differs by less than this share of itself is the same: it is made of sums in single precision."""
 
 
 def by_chance(mean: NDArray[np.float64], spread: NDArray[np.float64]) -> Chances:
@@ -109,42 +111,76 @@ def combined(
 
 
 def tail_chances(evidence: NDArray[np.float64], shadows: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The chance that a shadow has as much evidence: counted, and modelled beyond the highest hundred; never zero.
+    """The p-value of every column: the share of shadows that reach its evidence, modelled where none does.
+
+    ::
+
+        log p  .
+                   .
+                       . .            .  counted: (shadows that reach it + 1) / (n + 1)
+                            . .   .
+                                      .  the highest shadow
+                                      +  +  +  +  +  modelled, and never above the count
+               ----------------------------------- evidence
+
+    Notes
+    -----
+    A column that carries no information is one more shadow, so that the counted p-value is right whatever the shadows
+    are like, ties included. A model would be no better where a shadow reaches the column, and wrong where shadows tie:
+    a column of five ones has six scores.
 
     Examples
     --------
     >>> shadows = np.log(1000 / np.arange(1, 1001))
     >>> chances = tail_chances(np.array([0.0, np.log(100), 20.0]), shadows)
     >>> [float(round(c, 3)) for c in chances[:2]], bool(1e-9 < chances[2] < 1e-7)
-    ([1.0, 0.012], True)
+    ([1.0, 0.011], True)
     """
     n = len(shadows)
-    k = _tail_of(n)
+    reached = evidence - _SAME * np.abs(evidence)
     # Few columns are compared with the shadows one by one; for many, sorting them all pays.
-    null = np.sort(shadows) if len(evidence) > _FEW_COLUMNS else np.partition(shadows, n - k - 1)
-    start = null[n - k - 1]
-    # Somewhat flatter than measured, by the error of a mean of k: a tail too steep finds what is not there.
-    slope = max((np.sort(null[n - k :]).mean() - start) * (1 + 1 / np.sqrt(k)), 1e-9)
     if len(evidence) > _FEW_COLUMNS:
-        as_much = n - np.searchsorted(null, evidence, side="left")
+        null = np.sort(shadows)
+        as_much = n - np.searchsorted(null, reached, side="left")
     else:
-        as_much = np.array([np.count_nonzero(null >= value) for value in evidence])
-    counted = (as_much + 1) / (n + 1)
-    if n < _FEWEST_FOR_A_TAIL:
-        return np.asarray(counted)
-    beyond = (k + 1) / (n + 1) * np.exp(-np.maximum(evidence - start, 0) / slope)
-    return np.asarray(np.maximum(np.where(evidence > start, beyond, counted), np.finfo(np.float64).tiny))
+        null = np.partition(shadows, n - _tail_of(n) - 1)
+        as_much = np.array([np.count_nonzero(null >= value) for value in reached])
+    out = np.asarray((as_much + 1) / (n + 1))
+    beyond = as_much == 0
+    if n >= _FEWEST_FOR_A_TAIL and beyond.any():
+        out[beyond] = np.minimum(out[beyond], _beyond_all(evidence[beyond], null))
+    return out
+
+
+def _beyond_all(evidence: NDArray[np.float64], null: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The modelled p-value of evidence that no shadow reaches; `null` is in order from the start of its tail on.
+
+    How far k shadows lie beyond the start of the tail says how it falls, with the error of a mean of k: for an
+    exponential, the chance that one more lies beyond x is (1 + x / (k · mean))⁻ᵏ. A slope that is flatter by one
+    standard error is assumed besides, and the larger p-value holds. Shadows that tie count once for k.
+    """
+    n = len(null)
+    start = null[n - _tail_of(n) - 1]
+    tail = np.sort(null[n - _tail_of(n) :])
+    tail = tail[tail - start > _SAME * np.abs(tail)]
+    if not len(tail):
+        return np.ones(len(evidence))
+    k = 1 + np.count_nonzero(np.diff(tail) > _SAME * np.abs(tail[1:]))
+    beyond = (evidence - start) / (tail.mean() - start)
+    unknown_slope, flatter = (1 + beyond / k) ** -float(k), np.exp(-beyond / (1 + 1 / np.sqrt(k)))
+    share = (len(tail) + 1) / (n + 1)
+    return np.asarray(np.maximum(share * np.maximum(unknown_slope, flatter), np.finfo(np.float64).tiny))
 
 
 def smallest_counted(n_shadows: int) -> float:
-    """The p below which `tail_chances` comes from its model of the tail.
+    """The p-value below which `tail_chances` comes from its model of the tail.
 
     Examples
     --------
-    >>> round(smallest_counted(9999), 4)
-    0.0101
+    >>> smallest_counted(9999)
+    0.0001
     """
-    return (_tail_of(n_shadows) + 1) / (n_shadows + 1) if n_shadows >= _FEWEST_FOR_A_TAIL else 0.0
+    return 1 / (n_shadows + 1) if n_shadows >= _FEWEST_FOR_A_TAIL else 0.0
 
 
 def _tail_of(n_shadows: int) -> int:

@@ -280,7 +280,7 @@ def _modelled(state: SnowballState, loop: Snowball) -> NDArray[np.bool_]:
     for kind, _ in loop.told.kinds:
         alone, beside = smallest_counted(len(kind.models)), smallest_counted(kind.n_always)
         for ranks in kind.members():
-            modelled[ranks] = state.chance[ranks] <= np.where(state.wave[ranks] == 0, alone, beside)
+            modelled[ranks] = state.chance[ranks] < np.where(state.wave[ranks] == 0, alone, beside)
     return modelled
 
 
