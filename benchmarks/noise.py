@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -74,3 +75,35 @@ NOISE = {
     "heavy": heavy,
     "weighted": weighted,
 }
+
+
+def few_ones(n_rows: int, n_ones: list[int], target: Callable[[np.random.Generator], np.ndarray]):
+    """A column of noughts for every number of ones in it, which stand in rows drawn at random."""
+
+    def make(rng: np.random.Generator) -> Noise:
+        values = np.zeros((n_rows, len(n_ones)))
+        for column, n in enumerate(n_ones):
+            values[rng.choice(n_rows, n, replace=False), column] = 1
+        return values, {"target": target(rng)}
+
+    return make
+
+
+TARGETS: dict[str, Callable[[np.random.Generator], np.ndarray]] = {
+    "even": lambda rng: rng.integers(0, 2, 100),
+    "fifth": lambda rng: (rng.random(100) < 0.2).astype(int),
+    "twentieth": lambda rng: rng.permutation(np.arange(100) < 5).astype(int),
+    "four": lambda rng: rng.integers(0, 4, 100),
+    "ten": lambda rng: rng.integers(0, 10, 100),
+    "numbers": lambda rng: rng.standard_normal(100),
+}
+"""Targets of a hundred rows: two classes of equal size, a fifth or a twentieth of the rows, more classes, numbers."""
+
+TIES = {
+    "rare": few_ones(100, [5] * 300, TARGETS["fifth"]),
+    "mixed": few_ones(200, [40 if j % 9 == 0 else 1 for j in range(400)], lambda rng: rng.integers(0, 2, 200)),
+}
+"""Noise whose scores tie, and whose columns differ in what chance does for them."""
+
+GRID = {(n, name): few_ones(100, [n] * 300, target) for n in (1, 2, 3, 5, 10, 40) for name, target in TARGETS.items()}
+"""Columns of so many ones among a hundred rows, for every target."""

@@ -1,4 +1,4 @@
-"""Whether the snowball keeps its promise: p on noise, searches of noise, and the share of false columns in the end."""
+"""Whether the error rate holds: p on noise, searches of noise, and the share of false columns in the end."""
 
 from __future__ import annotations
 
@@ -43,6 +43,38 @@ def calibration_answers(bench: Bench) -> Outcome:
         for setting, rate in rates.items()
     }
     return figures, bars
+
+
+def calibration_ties(bench: Bench) -> Outcome:
+    """Noise of rare columns, and of rare and common ones: how often each method that tests confirms anything."""
+    figures: dict[str, Any] = {}
+    bars = {}
+    for method in ("snowball", "subspace", "mirror", "ferns", "boruta"):
+        found = json.loads(bench.script("calibrate_ties.py", method, str(FIRST_SEED), "200", "20").output)
+        for name, n in (
+            ("rare", found["n_seeds"]),
+            ("mixed", found["n_seeds"]),
+            ("grid", found["n_cells"] * found["n_grid"]),
+        ):
+            n_any = found[f"{name}_any"]
+            figures |= {f"{method}_{name}_any": n_any, f"{method}_{name}_n": n, f"{method}_{name}_share": n_any / n}
+            # Clopper and Pearson's 95 % interval, from above.
+            figures[f"{method}_{name}_upper"] = _upper_end(n_any, n)
+            bars[f"{method} confirms anything in ≤ 10 % of {name}, interval ≤ 15 %"] = (
+                n_any <= 0.1 * n and figures[f"{method}_{name}_upper"] <= 0.15
+            )
+        figures[f"{method}_worst_share"] = found["worst_any"] / found["n_grid"]
+    return figures, bars
+
+
+def _upper_end(n_any: int, n: int) -> float:
+    """The upper end of a 95 % interval for a share: where so few or fewer come with a chance of 2.5 %, by bisection."""
+    low, high = n_any / n, 1.0
+    for _ in range(40):
+        middle = (low + high) / 2
+        chance = sum(math.comb(n, k) * middle**k * (1 - middle) ** (n - k) for k in range(n_any + 1))
+        low, high = (middle, high) if chance > 0.025 else (low, middle)
+    return high
 
 
 def _prefixes(figures: dict[str, Any], figure: str) -> list[str]:

@@ -11,7 +11,8 @@ from scipy import stats
 
 from fernwood.errors import ParameterError
 from fernwood.relevance import Decision, Evidence, MirrorRule, ShadowRule
-from fernwood.relevance.tested import check_fdr, comparable
+from fernwood.relevance.tested import check_fdr, decoys_needed, null_strata
+from tests.reference.tail import slow_tail_pvalue
 
 
 @st.composite
@@ -32,18 +33,8 @@ def evidences(draw) -> Evidence:
     return Evidence(draws, importance, np.zeros(n_columns, np.int32), importances(n_shadows, n_columns))
 
 
-def slow_chance(value: float, null: list[float]) -> float:
-    """Counted up to the tail of the null, and modelled in it, on the scale of cube roots."""
-    roots = sorted(math.copysign(abs(x) ** (1 / 3), x) for x in null)
-    root = math.copysign(abs(value) ** (1 / 3), value)
-    if len(roots) < 20:
-        return (sum(x >= root for x in roots) + 1) / (len(roots) + 1)
-    k = max(1, min(100, len(roots) // 10))
-    start, tail = roots[-k - 1], roots[-k:]
-    if root <= start:
-        return (sum(x >= root for x in roots) + 1) / (len(roots) + 1)
-    slope = max((sum(tail) / k - start) * (1 + 1 / math.sqrt(k)), 1e-9)
-    return (k + 1) / (len(roots) + 1) * math.exp(-(root - start) / slope)
+def root(value: float) -> float:
+    return math.copysign(abs(value) ** (1 / 3), value)
 
 
 def slow_chances(evidence: Evidence, least: int, rule: str) -> np.ndarray:
@@ -57,7 +48,7 @@ def slow_chances(evidence: Evidence, least: int, rule: str) -> np.ndarray:
     out = np.ones(len(evidence.draws))
     if null:
         for j in judged:
-            out[j] = max(slow_chance(mean[j], null), np.finfo(float).tiny)
+            out[j] = slow_tail_pvalue(root(mean[j]), [root(x) for x in null])
     return out
 
 
@@ -93,33 +84,69 @@ def test_importance_zero_is_no_evidence() -> None:
     assert p[7] < 0.05
 
 
-def test_columns_are_compared_with_their_kind() -> None:
-    """Shadows of one kind are a hundred times as important by chance, which hides no column of another."""
+def test_columns_are_compared_with_their_stratum() -> None:
+    """Shadows of one stratum are a hundred times as important by chance, which hides no column of another."""
     rng = np.random.default_rng(0)
     scale = np.repeat([1.0, 100.0], [800, 200])
     shadow, importance = scale * rng.exponential(size=(1, 1000)), scale * rng.exponential(size=1000)
     importance[5] = 100.0
     evidence = Evidence(np.full(1000, 10, np.int32), importance, np.zeros(1000, np.int32), shadow)
     assert ShadowRule(0.1).found(evidence).tolist() == []
-    assert ShadowRule(0.1, kinds=np.repeat([0, 1], [800, 200])).found(evidence).tolist() == [5]
+    assert ShadowRule(0.1, strata=np.repeat([0, 1], [800, 200])).found(evidence).tolist() == [5]
 
 
-def test_columns_of_three_kinds() -> None:
-    """Each kind by itself gives the chances that all three have together."""
-    evidence, kinds = made(600, 9, {3: 2.0, 301: 2.0, 599: 2.0}), np.tile([0, 1, 2], 200)
-    together = ShadowRule(kinds=kinds).chances(evidence)
-    for kind in range(3):
-        one = kinds == kind
+def test_columns_of_three_strata() -> None:
+    """Each stratum by itself gives the p-values that all three have together."""
+    evidence, strata = made(600, 9, {3: 2.0, 301: 2.0, 599: 2.0}), np.tile([0, 1, 2], 200)
+    together = ShadowRule(strata=strata).chances(evidence)
+    for stratum in range(3):
+        one = strata == stratum
         part = Evidence(evidence.draws[one], evidence.importance[one], evidence.wins[one], evidence.shadow[:, one])
         np.testing.assert_array_equal(together[one], ShadowRule().chances(part))
 
 
-def test_few_columns_of_a_kind_join_the_next() -> None:
-    n_codes = np.repeat([2, 3, 16, 255, 5], [300, 50, 60, 200, 40])
-    categories = np.repeat([False, True], [610, 40])
-    kinds = comparable(categories, n_codes, np.zeros(650, int))
-    assert [np.unique(part).tolist() for part in np.split(kinds, [300, 350, 410, 610])] == [[0], [1], [1], [1], [1]]
-    assert (comparable(np.zeros(9, bool), np.arange(2, 11), np.zeros(9, int)) == 0).all()
+def test_a_small_stratum_borrows_from_those_above_and_lends_them_nothing() -> None:
+    """Forty columns that chance favours less are compared with their shadows and those of the next stratum, which is
+    compared with its own alone; of three strata, no more are borrowed from than are needed."""
+    rng = np.random.default_rng(1)
+    strata = rng.permutation(np.repeat([0, 1, 2], [40, 150, 160]))
+    scale = np.array([0.01, 1.0, 10.0])[strata]
+    shadow, importance = 9 * scale * rng.exponential(size=(1, 350)), 9 * scale * rng.exponential(size=350)
+    evidence = Evidence(np.full(350, 9, np.int32), importance, np.zeros(350, np.int32), shadow)
+    p = ShadowRule(strata=strata).chances(evidence)
+    for stratum, lenders in ((0, [0, 1]), (1, [1]), (2, [2])):
+        null = shadow[0, np.isin(strata, lenders)] / 9
+        for j in np.flatnonzero(strata == stratum):
+            assert p[j] == pytest.approx(slow_tail_pvalue(root(importance[j] / 9), [root(x) for x in null]), rel=1e-9)
+
+
+@pytest.mark.parametrize("rule", [ShadowRule, MirrorRule])
+def test_decoys_are_null_and_are_not_judged(rule: type[ShadowRule | MirrorRule]) -> None:
+    """A hundred columns and fifty decoys: the null of a shadow rule is made of 150 shadows and 50 importances."""
+    rng = np.random.default_rng(2)
+    importance, shadow = rng.standard_normal(150), rng.standard_normal((1, 150))
+    importance[[3, 120]] = 1e6  # a decoy far beyond all others hides the column, and is not found itself
+    evidence = Evidence(np.full(150, 9, np.int32), 9 * importance, np.zeros(150, np.int32), 9 * shadow)
+    told = rule(strata=np.zeros(150, np.int64), n_decoys=50)
+    p = told.chances(evidence)
+    assert len(p) == len(told.judge(evidence).decision) == len(told.modelled(evidence)) == 100
+    if rule is ShadowRule:
+        null = [root(x) for x in np.concatenate([shadow[0], importance[100:]])]
+        assert p[:9].tolist() == pytest.approx([slow_tail_pvalue(root(x), null) for x in importance[:9]], rel=1e-9)
+        assert p[3] == 2 / 201
+    assert told.found(evidence).tolist() == ([] if rule is ShadowRule else [3])
+    evidence.draws[:100] = 0
+    assert (told.chances(evidence) == 1).all()
+
+
+@pytest.mark.parametrize(
+    ("n_highest", "n_shadows", "wanted"),
+    [(100, 1, 0), (99, 1, 1), (98, 1, 1), (1, 1, 50), (30, 4, 0), (7, 0, 93), (24, 4, 1)],
+)
+def test_how_many_decoys_there_are(n_highest: int, n_shadows: int, wanted: int) -> None:
+    strata = np.repeat([0, 1], [500, n_highest])
+    assert decoys_needed(strata, n_shadows) == wanted
+    assert n_highest * max(n_shadows, 1) + wanted * (1 + n_shadows) >= 100
 
 
 def test_too_few_below_zero() -> None:
@@ -164,10 +191,9 @@ def test_a_straight_tail_is_that_of_the_importances_themselves() -> None:
     evidence = Evidence(draws, importance, np.zeros(500, np.int32), 8 * rng.standard_normal((1, 500)))
     bent, straight = (ShadowRule(straight=way).chances(evidence) for way in (False, True))
     null = np.sort(evidence.shadow[0] / 8)
-    slope = (null[-50:].mean() - null[-51]) * (1 + 1 / math.sqrt(50))
-    assert straight[7] == pytest.approx(51 / 501 * math.exp(-(9 - null[-51]) / slope))
+    assert straight[7] == pytest.approx(slow_tail_pvalue(9.0, null.tolist()))
     assert straight[7] < bent[7]
-    counted = importance / 8 <= null[-51]
+    counted = importance / 8 <= null[-1]
     np.testing.assert_array_equal(straight[counted], bent[counted])
 
 
@@ -253,14 +279,14 @@ def test_of_many_columns_some_stand_for_all() -> None:
 
 
 def test_whose_chance_is_modelled() -> None:
-    """Those beyond the tail of their kind: here the highest tenth of 400 shadows, and of 100 others."""
+    """Those beyond all shadows of their stratum: of 400, and of a hundred others."""
     evidence = made(500, 9, {3: 90.0, 7: 0.5, 450: 90.0, 460: 0.5})
     evidence.draws[480] = 5
-    told = ShadowRule(kinds=np.repeat([0, 1], [400, 100])).modelled(evidence)
-    assert told[[3, 7, 450, 460, 480]].tolist() == [True, False, True, False, False]
-    chances = ShadowRule(kinds=np.repeat([0, 1], [400, 100])).chances(evidence)
-    assert told[:400].tolist() == (chances[:400] <= 41 / 401).tolist()
+    rule = ShadowRule(strata=np.repeat([0, 1], [400, 100]))
+    told = rule.modelled(evidence)
+    assert np.flatnonzero(told).tolist() == [3, 450]
     assert told.dtype == bool
+    assert rule.chances(evidence)[[3, 450]].max() < 1 / 401
     assert not MirrorRule().modelled(evidence).any()
     few = made(19, 9, {3: 90.0})
     assert not ShadowRule().modelled(few).any()
@@ -275,49 +301,25 @@ def test_least_draws_are_not_enough() -> None:
         assert ShadowRule(least_draws=draws).chances(evidence)[3] == 1
 
 
-def test_kinds_of_columns() -> None:
-    """Two codes to sixteen and more make five ordered kinds; categories have more, and missing values one more each."""
-    n_codes = np.repeat([1, 2, 4, 8, 16, 255], 100)
-    ordered = comparable(np.zeros(600, bool), n_codes, np.zeros(600, int))
-    assert [np.unique(part).tolist() for part in np.split(ordered, 6)] == [[0], [1], [2], [3], [4], [4]]
-    categories = comparable(np.ones(600, bool), n_codes, np.zeros(600, int))
-    assert [np.unique(part).tolist() for part in np.split(categories, 6)] == [[0], [1], [2], [3], [4], [5]]
-    mixed = np.repeat([False, False, True, True], 100)
-    missing = np.tile(np.repeat([0, 1], 100), 2)
-    assert np.unique(comparable(mixed, np.full(400, 16), missing), return_counts=True)[1].tolist() == [100] * 4
-    large = comparable(np.repeat([False, True], 100), np.full(200, 256), np.repeat([1, 0], 100))
-    assert np.split(large, 2)[0].tolist() == [0] * 100
-    assert np.split(large, 2)[1].tolist() == [1] * 100
+def stratum_of(*, category: bool, n_codes: int, missing: int, n_uncommon: float) -> tuple[int, int, bool, bool]:
+    """What the order of strata is by: rows that set a column apart, codes, categories, missing values."""
+    return round(math.log2(max(n_uncommon, 1))), round(math.log2(max(n_codes, 1))), category, missing > 0
 
 
-def test_every_kind_is_one_of_its_own_and_in_order() -> None:
-    """Ordered before categories, then without before with missing values, then by codes; no two kinds are one.
-
-    Categories of 256 codes used to share theirs with those of a single code and missing values.
-    """
-    each = [(False, missing, 2**codes) for missing in (0, 3) for codes in range(5)]
-    each += [(True, missing, 2**codes) for missing in (0, 3) for codes in range(9)]
-    categories, missing, n_codes = (np.repeat(part, 100) for part in zip(*each, strict=True))
-    assert comparable(categories, n_codes, missing).tolist() == np.repeat(np.arange(len(each)), 100).tolist()
-    back = comparable(categories[::-1], n_codes[::-1], missing[::-1])
-    assert back.tolist() == np.repeat(np.arange(len(each)), 100)[::-1].tolist()
-
-
-def test_columns_without_any_value_are_of_the_first_kind() -> None:
-    assert (
-        comparable(np.zeros(300, bool), np.repeat([0, 1, 2], 100), np.zeros(300, int)).tolist() == [0] * 200 + [1] * 100
-    )
-
-
-@pytest.mark.parametrize(("sizes", "wanted"), [([99, 101], [0, 0]), ([100, 99], [0, 0]), ([100, 100], [0, 1])])
-def test_a_kind_needs_a_hundred_columns(sizes: list[int], wanted: list[int]) -> None:
-    kinds = comparable(np.zeros(sum(sizes), bool), np.repeat([2, 8], sizes), np.zeros(sum(sizes), int))
-    assert [int(part[0]) for part in np.split(kinds, sizes[:1])] == wanted
-
-
-def test_kinds_that_join_are_gathered_until_they_are_a_hundred() -> None:
-    kinds = comparable(np.zeros(310, bool), np.repeat([2, 4, 8, 16], [60, 60, 60, 130]), np.zeros(310, int))
-    assert [int(part[0]) for part in np.split(kinds, [60, 120, 180])] == [0, 0, 1, 1]
+def test_strata_are_numbered_in_order() -> None:
+    """Every combination, against sorting what they are made of; no two are one."""
+    each = [
+        {"category": category, "n_codes": n_codes, "missing": missing, "n_uncommon": n_uncommon}
+        for category in (False, True)
+        for n_codes in (0, 1, 2, 3, 5, 8, 16, 90, 255, 256)
+        for missing in (0, 1, 70)
+        for n_uncommon in (0.5, 1.0, 1.4, 1.5, 40.0, 50.0, 199.0, 1e6)
+    ]
+    keys = [stratum_of(**one) for one in each]
+    wanted = [sorted(set(keys)).index(key) for key in keys]
+    columns = (np.array([one[name] for one in each]) for name in ("category", "n_codes", "missing", "n_uncommon"))
+    assert null_strata(*columns).tolist() == wanted
+    assert null_strata(*(np.empty(0),) * 4).tolist() == []
 
 
 @pytest.mark.parametrize("fdr", [0, 1, "low", None])
@@ -329,26 +331,24 @@ def test_the_whole_sentence_about_a_rate(fdr: object) -> None:
     check_fdr(np.float32(0.5))
 
 
-def test_what_is_left_of_a_group_does_not_count_for_the_next() -> None:
-    kinds = comparable(np.zeros(300, bool), np.repeat([2, 4, 8], [100, 99, 101]), np.zeros(300, int))
-    assert [int(part[0]) for part in np.split(kinds, [100, 199])] == [0, 1, 1]
-
-
 def test_one_column_is_compared_with_its_one_shadow() -> None:
     told = ShadowRule().compared_with(made(1, 9, {}))
     assert (len(told.scores), told.n) == (1, 1)
 
 
-def test_a_chance_at_the_edge_of_the_tail_is_modelled() -> None:
+def test_a_chance_at_the_edge_of_the_null_is_modelled() -> None:
     """Twenty shadows count, of which two are the tail; those of columns drawn too rarely are not among them."""
     draws = np.repeat([8, 5], [20, 30]).astype(np.int32)
     shadow = np.r_[np.arange(-17.0, 3.0), np.full(30, 100.0)]
     importance = np.zeros(50)
-    importance[0] = 8 * np.nextafter(0.0, 1.0)  # above the third highest shadow by as little as can be
+    importance[:3] = 8 * np.array([2 * (1 + 1e-5), 2.0, 9.0])
     evidence = Evidence(draws, importance, np.zeros(50, np.int32), shadow[None] * draws)
     rule = ShadowRule(straight=True)
-    assert rule.chances(evidence)[[0, 1, 20]].tolist() == [3 / 21, 4 / 21, 1]
-    assert rule.modelled(evidence).tolist() == [True] + [False] * 49
+    p = rule.chances(evidence)
+    assert p[[1, 3, 20]].tolist() == [2 / 21, 4 / 21, 1]
+    assert p[0] == 1 / 21  # the model says more there than was counted
+    assert p[2] == pytest.approx(3 / 21 * (1 + 9 / 1.5 / 2) ** -2)
+    assert np.flatnonzero(rule.modelled(evidence)).tolist() == [2]
 
 
 @pytest.mark.parametrize(
@@ -366,6 +366,6 @@ def test_rates_are_said_in_few_digits() -> None:
 
 
 def test_a_table_of_no_columns() -> None:
-    rule = ShadowRule(kinds=np.empty(0, np.int64))
+    rule = ShadowRule(strata=np.empty(0, np.int64))
     assert rule.chances(Evidence.none(0, 1)).tolist() == []
     assert rule.modelled(Evidence.none(0, 1)).tolist() == []

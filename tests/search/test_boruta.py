@@ -78,7 +78,7 @@ def test_rejected_columns_leave_and_few_columns_have_several_shadows() -> None:
 
 def test_fixed_shadows_are_the_same_and_no_column_leaves() -> None:
     oracle = Oracle(250, 40)
-    loop = FixedShadowsLoop(oracle, 250, ShadowRule(0.05, 1), 40)
+    loop = FixedShadowsLoop(oracle, 250, ShadowRule(0.05, 1), 40, n_fixed=1)
     state, *_ = drive(loop)
     assert {(len(columns), number, start) for columns, number, start in oracle.asked} == {(250, 1, 0)}
     assert 20 <= state.iteration < 40
@@ -91,7 +91,7 @@ def test_fixed_shadows_are_the_same_and_no_column_leaves() -> None:
 @pytest.mark.parametrize("kind", [BorutaLoop, FixedShadowsLoop])
 def test_a_checkpoint_is_the_state(kind: Any) -> None:
     rule = BorutaRule() if kind is BorutaLoop else ShadowRule(0.05, 1)
-    loop = kind(Oracle(30, 40), 30, rule, 40)
+    loop = kind(Oracle(30, 40), 30, rule, 40, **({} if kind is BorutaLoop else {"n_fixed": 7}))
     state = loop.start()
     for _ in range(12):
         state = loop.step(state)

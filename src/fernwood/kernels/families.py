@@ -103,7 +103,7 @@ def _compile_ratios() -> None:
 
 
 def _compile_snowball() -> None:
-    from fernwood.kernels.components import fill_components, step_components, survey_codes, weigh_codes
+    from fernwood.kernels.components import fill_components, step_components, weigh_codes
     from fernwood.kernels.dealing import deal_pieces, permute_codes
     from fernwood.kernels.examining import Contexts, count_pairs, examine_pairs
     from fernwood.kernels.telling import Chances, add_up, tell
@@ -111,7 +111,7 @@ def _compile_snowball() -> None:
     codes = np.arange(4, dtype=np.uint8).reshape(1, 4)
     amounts = np.empty((1, 256))
     weigh_codes(codes, np.ones(4), amounts)
-    survey_codes(codes, np.ones(4), np.empty(1), np.empty(1, np.int64), np.empty(1, np.bool_), np.empty(1, np.uint64))
+    _compile_strata()
     permute_codes(codes, np.ones(1, np.uint64), codes)
     deal_pieces(codes, np.ones(1, np.uint64), np.arange(4), np.array([0, 2, 4]), np.array([0, 2]), codes.copy())
     one, table = np.zeros(1, np.int64), np.empty((1, 256, 2), np.float32)
@@ -125,6 +125,13 @@ def _compile_snowball() -> None:
     count_pairs(codes, one, one, one, steps.view(np.int16)[:, :, 0], unit, contexts, out)
     tell(out, Chances(out[0], out[0], out[0]), out[0])
     add_up(out[0], np.empty(1))
+
+
+def _compile_strata() -> None:
+    from fernwood.kernels.components import survey_codes
+
+    codes = np.arange(4, dtype=np.uint8).reshape(1, 4)
+    survey_codes(codes, np.ones(4), np.empty(1), np.empty(1, np.int64), np.empty(1, np.bool_), np.empty(1, np.uint64))
 
 
 def _compile_ferns() -> None:
@@ -162,6 +169,7 @@ FAMILIES = {
     "ratios": _compile_ratios,
     "snowball": _compile_snowball,
     "ferns": _compile_ferns,
+    "strata": _compile_strata,
 }
 
 

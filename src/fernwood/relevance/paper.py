@@ -114,6 +114,11 @@ class Evidence(NamedTuple):
             shadow[:, columns] += scores
         return self._replace(shadow=shadow)
 
+    def of_first(self, n_columns: int) -> Evidence:
+        """The evidence about the first so many columns."""
+        draws, importance, wins, shadow = self
+        return Evidence(draws[:n_columns], importance[:n_columns], wins[:n_columns], shadow[:, :n_columns])
+
     def mean_importance(self, columns: NDArray[np.int64] | slice = slice(None)) -> NDArray[np.float64]:
         """The mean importance of columns over the draws they were in; 0 where there was none."""
         return np.asarray(self.importance[columns] / np.maximum(self.draws[columns], 1))

@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     from fernwood.relevance.decision import Verdicts
     from fernwood.relevance.paper import Against, Evidence
 
-__all__ = ["MirrorRule", "ShadowRule", "check_fdr", "comparable"]
+__all__ = ["MirrorRule", "ShadowRule", "check_fdr", "decoys_needed", "null_strata"]
 
 _SHARE = 0.5
 """Of the false discovery rate, for finding and confirming columns: every round is one more look at the same rows."""
 _FEWEST_TO_CARRY = 1
 """Columns drawn more often than this may be found and carried; whether they stay is decided anew after every round."""
 _FEWEST_ALIKE = 100
-"""Fewer columns of a kind than this make no null by themselves."""
+"""Fewer importances than this make no null by themselves."""
 _FEWEST_BELOW = 10
 """Fewer importances below zero than this make no null."""
 
@@ -46,32 +46,46 @@ def check_fdr(fdr: object) -> None:
         raise ParameterError(f"fdr is {fdr!r}; it is a rate: give a number between 0 and 1, such as 0.1")
 
 
-def comparable(
-    categories: NDArray[np.bool_], n_codes: NDArray[np.integer], n_missing: NDArray[np.integer]
+def null_strata(
+    categories: NDArray[np.bool_],
+    n_codes: NDArray[np.integer],
+    n_missing: NDArray[np.integer],
+    n_uncommon: NDArray[np.floating],
 ) -> NDArray[np.int64]:
     """A number for every column: those with the same one are about equally important by chance.
 
-    Columns of more codes, of categories and with missing values offer trees more ways to split. Kinds of fewer than a
-    hundred columns join the next kind in this order, whose shadows are more important if anything, and the last ones
-    the kind before them.
+    What a column can gain by chance grows with the rows that set it apart, in steps of a factor of two, and then with
+    its codes, with categories and with missing values, which offer trees more ways to split. The numbers are in this
+    order.
+
+    Parameters
+    ----------
+    categories, n_codes, n_missing
+    n_uncommon
+        How many rows do not have the most common value.
 
     Examples
     --------
-    >>> n_codes = np.repeat([2, 3, 200], [150, 20, 150])
-    >>> np.unique(comparable(np.zeros(320, bool), n_codes, np.zeros(320, int)), return_counts=True)[1].tolist()
-    [150, 170]
+    >>> strata = null_strata(np.zeros(4, bool), np.array([2, 2, 2, 200]), np.zeros(4, int), np.array([1, 40, 41, 99]))
+    >>> strata.tolist()
+    [0, 1, 1, 2]
     """
-    codes = np.minimum(np.rint(np.log2(np.maximum(n_codes, 1))), 4 + 4 * categories)
-    kind = (18 * categories + 9 * (n_missing > 0) + codes).astype(np.int64)  # codes go from 0 to 8
-    kinds, place, counts = np.unique(kind, return_inverse=True, return_counts=True)
-    joined = np.zeros(len(kinds), np.int64)
-    group = gathered = 0
-    for i in range(len(kinds)):
-        joined[i] = group
-        gathered += counts[i]
-        if gathered >= _FEWEST_ALIKE and counts[i + 1 :].sum() >= _FEWEST_ALIKE:
-            group, gathered = group + 1, 0
-    return joined[place]
+    spread = np.rint(np.log2(np.maximum(n_uncommon, 1)))
+    codes = np.rint(np.log2(np.maximum(n_codes, 1)))  # from 0 to 8
+    order = ((spread * 9 + codes) * 2 + categories) * 2 + (n_missing > 0)
+    return np.unique(order, return_inverse=True)[1].reshape(-1)
+
+
+def decoys_needed(strata: NDArray[np.int64], n_shadows: int) -> int:
+    """How many decoys the highest stratum needs, above which there is none, for a null of its own.
+
+    Examples
+    --------
+    >>> decoys_needed(np.repeat([0, 1], [300, 40]), n_shadows=1), decoys_needed(np.zeros(100, int), n_shadows=1)
+    (30, 0)
+    """
+    n_highest = int(np.count_nonzero(strata == strata.max(initial=0)))
+    return max(0, -(-(_FEWEST_ALIKE - n_highest * max(n_shadows, 1)) // (1 + n_shadows)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,8 +98,12 @@ class _TestingRule(ABC):
         The false discovery rate. Columns are found and confirmed at half of it, and tentative up to all of it.
     least_draws
         Columns drawn this often or less are not confirmed.
-    kinds : int64 array, optional
-        From `comparable`: columns are compared with the null of their kind; by default all are of one kind.
+    strata : int64 array, optional
+        From `null_strata`: columns are compared with the null of their stratum, and where that is small, with those
+        above it too, which are more important by chance if anything; by default all are of one.
+    n_decoys
+        So many of the columns, the last ones, are permuted copies that carry no information: they are part of the null
+        and are not judged.
     straight
         Whether the tail of importances is modelled as it is. That of trees falls more slowly than an exponential; that
         of its cube root falls faster, so that the model errs on the safe side. Importances that chance makes as often
@@ -94,7 +112,8 @@ class _TestingRule(ABC):
 
     fdr: float = 0.1
     least_draws: int = 5
-    kinds: NDArray[np.int64] | None = None
+    strata: NDArray[np.int64] | None = None
+    n_decoys: int = 0
     straight: bool = False
 
     against: ClassVar[Against]
@@ -106,14 +125,18 @@ class _TestingRule(ABC):
 
     @abstractmethod
     def null(self, evidence: Evidence, columns: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Mean importances of columns that say nothing, made from some columns that are alike."""
+        """Mean importances of columns that carry no information, made from some columns that are alike."""
+
+    @abstractmethod
+    def _n_null(self, evidence: Evidence, columns: NDArray[np.int64]) -> int:
+        """How many importances of a null some columns make, about."""
 
     def advice(self, _: Evidence) -> str:
         """What would make weak columns visible."""
         return self._advice
 
     def compared_with(self, evidence: Evidence) -> Null:
-        """The null, of all kinds together."""
+        """The null, of all strata together."""
         often = evidence.draws > self.least_draws
         some = some_columns(often)
         scores = self.null(evidence, some)
@@ -129,10 +152,9 @@ class _TestingRule(ABC):
 
     def modelled(self, evidence: Evidence) -> NDArray[np.bool_]:
         """Whose p is too small to be counted, and comes from a model of the tail."""
-        chances, out = self.chances(evidence), np.zeros(len(evidence.draws), bool)
-        for columns in self._alike(evidence.draws > self.least_draws):
-            n_null = len(self.null(evidence, columns))
-            out[columns] = (chances[columns] <= smallest_counted(n_null)) if n_null else False
+        chances, out = self.chances(evidence), np.zeros(self._n_judged(evidence), bool)
+        for columns, null in self._compared(evidence, self.least_draws):
+            out[columns] = chances[columns] < smallest_counted(len(null))
         return out
 
     def judge(self, evidence: Evidence) -> Verdicts:
@@ -140,7 +162,8 @@ class _TestingRule(ABC):
         rates = false_discoveries(self.chances(evidence))
         ahead = np.zeros(len(rates), bool)
         ahead[self.found(evidence)] = True
-        often = evidence.draws > self.least_draws
+        draws = evidence.draws[: len(rates)]
+        often = draws > self.least_draws
         rate = f"at a false discovery rate of {self.fdr:g}"
         few = f"drawn {self.least_draws} times or fewer"
         verdicts = (
@@ -152,28 +175,46 @@ class _TestingRule(ABC):
             ),
             (often, Decision.REJECTED, f"not {self._better}, {rate}"),
             (ahead, Decision.TENTATIVE, f"{self._better} so far, but {few}"),
-            (evidence.draws > 0, Decision.UNEXAMINED, f"{few}, too rarely to tell"),
+            (draws > 0, Decision.UNEXAMINED, f"{few}, too rarely to tell"),
             (~often, Decision.UNEXAMINED, "never drawn"),
         )
         cases, decisions, reasons = zip(*verdicts, strict=True)
         return first_that_holds(cases[:-1], decisions, reasons)
 
     def _chances(self, evidence: Evidence, least: int) -> NDArray[np.float64]:
-        out = np.ones(len(evidence.draws))
-        for columns in self._alike(evidence.draws > least):
-            null = self.null(evidence, columns)
-            if len(null):
-                mean = evidence.mean_importance(columns)
-                out[columns] = tail_chances(mean, null) if self.straight else tail_chances(np.cbrt(mean), np.cbrt(null))
+        out = np.ones(self._n_judged(evidence))
+        for columns, null in self._compared(evidence, least):
+            mean = evidence.mean_importance(columns)
+            out[columns] = tail_chances(mean, null) if self.straight else tail_chances(np.cbrt(mean), np.cbrt(null))
         return out
 
-    def _alike(self, chosen: NDArray[np.bool_]) -> Iterator[NDArray[np.int64]]:
-        """The columns chosen, kind by kind."""
-        if self.kinds is None:
-            yield np.flatnonzero(chosen)
+    def _n_judged(self, evidence: Evidence) -> int:
+        return len(evidence.draws) - self.n_decoys
+
+    def _compared(self, evidence: Evidence, least: int) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64]]]:
+        """Columns to judge that are drawn more than `least` times, stratum by stratum, and the null of each."""
+        chosen, n_judged = evidence.draws > least, self._n_judged(evidence)
+        for members, alike in self._alike(evidence, chosen):
+            columns, null = members[members < n_judged], self.null(evidence, alike)
+            if len(columns) and len(null):
+                yield columns, null
+
+    def _alike(
+        self, evidence: Evidence, chosen: NDArray[np.bool_]
+    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+        """The columns chosen, stratum by stratum, and those that make its null: itself, and as many above as needed."""
+        if self.strata is None:
+            columns = np.flatnonzero(chosen)
+            yield columns, columns
             return
-        for kind in range(int(self.kinds.max(initial=0)) + 1):
-            yield np.flatnonzero(chosen & (self.kinds == kind))
+        ranks = np.flatnonzero(chosen)
+        ranks = ranks[np.argsort(self.strata[ranks], kind="stable")]
+        strata = np.split(ranks, np.flatnonzero(np.diff(self.strata[ranks])) + 1)
+        sizes = [self._n_null(evidence, members) for members in strata]
+        for first, members in enumerate(strata):
+            together = np.cumsum(sizes[first:])
+            last = first + int(np.searchsorted(together, _FEWEST_ALIKE)) + 1
+            yield members, members if last == first + 1 else np.sort(np.concatenate(strata[first:last]))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -194,8 +235,14 @@ class ShadowRule(_TestingRule):
     _better: ClassVar[str] = "more important than shadows"
 
     def null(self, evidence: Evidence, columns: NDArray[np.int64]) -> NDArray[np.float64]:
-        """The mean importances of their shadows, drawn as often as they."""
-        return np.asarray(evidence.shadow[:, columns] / evidence.draws[columns]).ravel()
+        """The mean importances of their shadows, drawn as often as they, and those of the decoys among them."""
+        shadows = np.asarray(evidence.shadow[:, columns] / evidence.draws[columns]).ravel()
+        decoys = columns[columns >= self._n_judged(evidence)]
+        return np.concatenate([shadows, evidence.mean_importance(decoys)])
+
+    def _n_null(self, evidence: Evidence, columns: NDArray[np.int64]) -> int:
+        n_decoys = int(np.count_nonzero(columns >= self._n_judged(evidence)))
+        return len(evidence.shadow) * len(columns) + n_decoys
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -226,3 +273,6 @@ class MirrorRule(_TestingRule):
         mean = evidence.mean_importance(columns)
         below = mean[mean < 0]
         return np.concatenate([mean[mean <= 0], -below]) if len(below) >= _FEWEST_BELOW else below[:0]
+
+    def _n_null(self, evidence: Evidence, columns: NDArray[np.int64]) -> int:  # noqa: ARG002
+        return len(columns)

@@ -221,19 +221,23 @@ class _ShadowLoop(ABC):
         Iterations after which what is undecided stays so.
     n_fixed
         Shadows of every column whose importances are added up.
+    n_decoys
+        Columns, the last ones, that take part but are not judged; see `fernwood.search.decoys`.
     """
 
     against: ClassVar[str]
 
-    def __init__(self, importances: Importances, n_columns: int, max_iter: int, n_fixed: int = 0) -> None:
+    def __init__(
+        self, importances: Importances, n_columns: int, max_iter: int, n_fixed: int = 0, n_decoys: int = 0
+    ) -> None:
         self._importances = importances
-        self._n_columns = n_columns
+        self._n_columns, self._n_judged = n_columns, n_columns - n_decoys
         self._max_iter = max_iter
         self._n_fixed = n_fixed
 
     def start(self) -> BorutaState:
         """Before the first iteration, nothing is decided."""
-        undecided = np.full(self._n_columns, Decision.TENTATIVE, np.uint8)
+        undecided = np.full(self._n_judged, Decision.TENTATIVE, np.uint8)
         return BorutaState(0, Evidence.none(self._n_columns, self._n_fixed), undecided)
 
     def step(self, state: BorutaState) -> BorutaState:
@@ -248,8 +252,8 @@ class _ShadowLoop(ABC):
         """How far it is: done when nothing is left to decide, or at the last iteration."""
         total = state.iteration if self._is_done(state) else self._max_iter
         found = int(np.count_nonzero(state.decision == Decision.CONFIRMED))
-        examined = int(np.count_nonzero(state.evidence.draws))
-        return SearchProgress("searching", state.iteration, total, "iterations", found, examined, self._n_columns)
+        examined = int(np.count_nonzero(state.evidence.draws[: self._n_judged]))
+        return SearchProgress("searching", state.iteration, total, "iterations", found, examined, self._n_judged)
 
     def pack(self, state: BorutaState) -> Mapping[str, NDArray[Any]]:
         """The state as named arrays."""
@@ -261,7 +265,7 @@ class _ShadowLoop(ABC):
         iteration = whole_number(arrays["iteration"], self._max_iter)
         evidence = evidence_of(arrays, self.start().evidence)
         decision = arrays["decision"]
-        if decision.shape != (self._n_columns,) or decision.dtype != np.uint8 or decision.max() > max(Decision):
+        if decision.shape != (self._n_judged,) or decision.dtype != np.uint8 or decision.max() > max(Decision):
             raise ValueError("the checkpoint's decisions cannot be")
         if evidence.draws.max() != iteration:
             raise ValueError("the checkpoint's iterations do not add up")
@@ -346,12 +350,18 @@ class FixedShadowsLoop(_ShadowLoop):
         Judges mean importances.
     max_iter
         Iterations after which the search ends in any case.
+    n_fixed
+        Shadows of every column, as `most_shadows` says.
+    n_decoys
+        Columns, the last ones, that take part but are not judged; see `fernwood.search.decoys`.
     """
 
     against = "shadows"
 
-    def __init__(self, importances: Importances, n_columns: int, rule: ShadowRule, max_iter: int) -> None:
-        super().__init__(importances, n_columns, max_iter, most_shadows(n_columns, "fixed-shadows"))
+    def __init__(
+        self, importances: Importances, n_columns: int, rule: ShadowRule, max_iter: int, n_fixed: int, n_decoys: int = 0
+    ) -> None:
+        super().__init__(importances, n_columns, max_iter, n_fixed, n_decoys)
         self._rule = rule
 
     def _iterate(self, state: BorutaState) -> tuple[Evidence, NDArray[np.uint8], float]:

@@ -54,7 +54,7 @@ class BorutaBench:
     """For Boruta with our own trees or ferns; a `Bench`."""
 
     def __init__(self, store: Store, settings: BorutaSettings, seed: int) -> None:
-        _, importances = iterating.importances_of(store, candidates(store), settings, seed)
+        _, importances, _ = iterating.importances_of(store, candidates(store), settings, seed)
         self._forests = cast("Forests", importances)
 
     def perform(self, what: str, told: Any) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:  # noqa: ARG002

@@ -20,13 +20,12 @@ from fernwood.learner.ferns import check_depth, draw_columns, grow, new_tally
 from fernwood.learner.many import in_order
 from fernwood.learner.settings import a_share, at_least, one_of
 from fernwood.relevance.paper import Evidence, MaxShadowRule
-from fernwood.relevance.tested import ShadowRule, check_fdr, comparable
+from fernwood.relevance.tested import ShadowRule, check_fdr
 from fernwood.run.driving import SearchProgress
 from fernwood.search.checkpoints import evidence_of, whole_number
 from fernwood.search.fern_fitting import FernColumns
 from fernwood.search.plain import plain_value
 from fernwood.search.selection import most_important
-from fernwood.sources.base import Kind
 from fernwood.subspace.sequential import draw_subspace
 from fernwood.work.packing import pack, shares
 
@@ -38,8 +37,8 @@ if TYPE_CHECKING:
     from fernwood.kernels.ferns import Tally
     from fernwood.learner.ferns import FernRows
     from fernwood.relevance.paper import Rule
+    from fernwood.search.decoys import Candidates
     from fernwood.search.working import Crew
-    from fernwood.store.base import Store
 
 __all__ = ["FernRuleName", "FernSearch", "FernSettings", "FernState"]
 
@@ -121,11 +120,16 @@ class FernSettings:
         """How many draws there are, for so many usable columns."""
         return math.ceil(self.scans * n_columns / (self.depth * self.ferns_a_draw(n_columns, q)))
 
-    def make_rule(self, kinds: NDArray[np.int64] | None = None) -> Rule:
-        """The rule that decides what is found; `kinds` say which columns can be compared with each other."""
-        if self.rule == "max-shadow":
+    @property
+    def tests(self) -> bool:
+        """Whether the rule compares columns with those that are about as important by chance."""
+        return self.rule != "max-shadow"
+
+    def make_rule(self, strata: NDArray[np.int64] | None = None, n_decoys: int = 0) -> Rule:
+        """The rule that decides what is found; for strata and decoys see `fernwood.relevance.tested`."""
+        if not self.tests:
             return MaxShadowRule(_FEWEST_SCANS)
-        return ShadowRule(self.fdr, _FEWEST_SCANS, kinds, straight=True)
+        return ShadowRule(self.fdr, _FEWEST_SCANS, strata, n_decoys, straight=True)
 
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
@@ -150,8 +154,7 @@ class FernSearch:
 
     Parameters
     ----------
-    store
-    ids : int64 array; positions of the columns to search, whose ranks everything else counts by
+    columns : to search, whose ranks everything else counts by
     rows : the rows of the store as ferns use them
     settings
     q : columns in a draw
@@ -162,8 +165,7 @@ class FernSearch:
 
     def __init__(
         self,
-        store: Store,
-        ids: NDArray[np.int64],
+        columns: Candidates,
         rows: FernRows,
         settings: FernSettings,
         q: int,
@@ -172,16 +174,15 @@ class FernSearch:
         crew: Crew | None = None,
     ) -> None:
         self._crew = crew
+        store, ids, strata, n_decoys = columns
         self._columns = FernColumns(store, ids, rows, seed)
-        self._n_columns = len(ids)
+        self._n_columns, self._n_judged = len(ids), columns.n_judged
         self._settings = settings
         self.q = q
         self._seed = seed
         self._n_threads = n_threads
         self._n_draws, self._n_ferns = settings.draws(len(ids), q), settings.ferns_a_draw(len(ids), q)
-        self.rule = settings.make_rule(
-            comparable(store.kinds[ids] == Kind.CATEGORY, store.n_codes[ids], store.n_missing[ids])
-        )
+        self.rule = settings.make_rule(strata, n_decoys)
 
     def start(self) -> FernState:
         """Before the first draw."""
@@ -223,9 +224,9 @@ class FernSearch:
 
     def progress(self, state: FernState) -> SearchProgress:
         """How far it is."""
-        examined = int(np.count_nonzero(state.evidence.draws))
+        examined = int(np.count_nonzero(state.evidence.draws[: self._n_judged]))
         return SearchProgress(
-            "searching", state.n_draws, self._n_draws, "draws", len(state.found), examined, self._n_columns
+            "searching", state.n_draws, self._n_draws, "draws", len(state.found), examined, self._n_judged
         )
 
     def leading(self, state: FernState) -> NDArray[np.int64]:

@@ -9,7 +9,7 @@ from fernwood.insight import Insight
 from fernwood.kernels.ready import ensure_compiled
 from fernwood.learner.ferns import fern_rows, warn_of_empty_leaves
 from fernwood.learner.target import store_target
-from fernwood.relevance.tested import ShadowRule, comparable
+from fernwood.relevance.tested import ShadowRule
 from fernwood.result import Facts, result_of
 from fernwood.run.directory import versions
 from fernwood.run.driving import drive
@@ -17,12 +17,12 @@ from fernwood.run.plan import plan_draws, plan_layout
 from fernwood.search.boruta import BorutaLoop, FixedShadowsLoop, most_shadows
 from fernwood.search.checks import check_table
 from fernwood.search.comparing import compared
+from fernwood.search.decoys import Candidates, with_decoys
 from fernwood.search.estimating import Estimates
 from fernwood.search.fern_fitting import fern_bytes
 from fernwood.search.forests import FernForests, Forests, Growing, block_width, usual_ferns
 from fernwood.search.keeping import kept_where_it_fits
 from fernwood.search.selection import Prepared, Selection, namer
-from fernwood.sources.base import Kind
 from fernwood.subspace.candidates import candidates
 
 if TYPE_CHECKING:
@@ -88,7 +88,8 @@ def select_by_boruta(
         unit="iterations",
         versions=versions(),
     )
-    evidence, tested, verdicts = state.evidence, loop.tested(state), loop.verdicts(state)
+    tested, verdicts = loop.tested(state), loop.verdicts(state)
+    evidence = state.evidence.of_first(len(ids))  # decoys have no result
     score, null = evidence.mean_importance(), loop.compared_with(state)
     comparison = compared(null.scores, score, verdicts.decision, n=null.n)
     if tested.p is None:
@@ -122,13 +123,17 @@ def prepare(
     """Check a table, plan the memory, and make everything ready; see `select_by_subspaces` for the parameters."""
     check_table(store)
     ids = candidates(store)
-    plan, importances = importances_of(store, ids, settings, seed, n_threads, memory, held, crew)
+    plan, importances, columns = importances_of(store, ids, settings, seed, n_threads, memory, held, crew)
     if settings.correction is None:
         return Prepared(ids, plan, BorutaLoop(importances, len(ids), settings.rule(), settings.max_iter))
-    kinds = comparable(store.kinds[ids] == Kind.CATEGORY, store.n_codes[ids], store.n_missing[ids])
     # Confirmed at half of the rule's rate, which is so for searches that look at it again and again.
-    rule = ShadowRule(settings.alpha, 1, kinds, straight=settings.learner == "ferns")
-    return Prepared(ids, plan, FixedShadowsLoop(importances, len(ids), rule, settings.max_iter))
+    rule = ShadowRule(settings.alpha, 1, columns.strata, columns.n_decoys, straight=settings.learner == "ferns")
+    n_fixed = most_shadows(len(ids), settings.correction)
+    return Prepared(
+        ids,
+        plan,
+        FixedShadowsLoop(importances, len(columns.ids), rule, settings.max_iter, n_fixed, columns.n_decoys),
+    )
 
 
 def importances_of(
@@ -140,14 +145,15 @@ def importances_of(
     memory: int | None = None,
     held: int = 0,
     crew: Crew | None = None,
-) -> tuple[SearchPlan, Importances]:
-    """What an iteration takes, and what says how important columns and shadows are in it."""
+) -> tuple[SearchPlan, Importances, Candidates]:
+    """What an iteration takes, what says how important columns and shadows are, and the columns that take part."""
     n_shadows = most_shadows(len(ids), settings.correction)
     if settings.estimator is not None:
         way_out = ", and our own trees (estimator=None) need less"
         plan = plan_layout(store.n_rows, len(ids), memory, held=held, n_shadows=n_shadows, way_out=way_out)
         ensure_compiled("trees")
-        return plan, Estimates(store, ids, settings, seed)
+        columns = _taking_part(store, ids, settings, seed, n_threads)
+        return plan, Estimates(columns.store, columns.ids, settings, seed), columns
     width = block_width(store.n_rows, len(ids), n_shadows)
     beside, rows = 0, None
     if settings.learner == "ferns":
@@ -174,9 +180,20 @@ def importances_of(
     if crew is None:
         store, plan = kept_where_it_fits(store, plan, memory)
     ensure_compiled(*settings.kernels)
+    columns = _taking_part(store, ids, settings, seed, plan.n_threads)
+    store, ids = columns.store, columns.ids
     if rows is not None:
-        return plan, FernForests(store, ids, rows, depth, settings.n_estimators, seed, plan.n_threads, crew)
+        return plan, FernForests(store, ids, rows, depth, settings.n_estimators, seed, plan.n_threads, crew), columns
     task = "classification" if target.kernel.classes else "regression"
     importance: Importance = "impurity" if settings.importance == "model" else "permutation"
     growing = Growing(settings.tree(task), settings.n_estimators, importance)
-    return plan, Forests(store, ids, target, growing, seed, plan.n_threads, crew)
+    return plan, Forests(store, ids, target, growing, seed, plan.n_threads, crew), columns
+
+
+def _taking_part(
+    store: Store, ids: NDArray[np.int64], settings: BorutaSettings, seed: int, n_threads: int
+) -> Candidates:
+    """The columns of an iteration: with decoys, where columns are tested against shadows like them."""
+    if settings.correction is None:
+        return Candidates(store, ids)
+    return with_decoys(store, ids, most_shadows(len(ids), settings.correction), seed, n_threads)

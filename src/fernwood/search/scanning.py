@@ -11,6 +11,7 @@ from fernwood.run.directory import versions
 from fernwood.run.driving import drive
 from fernwood.run.plan import plan_draws
 from fernwood.search.checks import check_table
+from fernwood.search.decoys import Candidates, with_decoys
 from fernwood.search.fern_fitting import fern_bytes
 from fernwood.search.ferns import FernSearch
 from fernwood.search.keeping import kept_where_it_fits
@@ -102,6 +103,9 @@ def prepare(
     if crew is None:
         store, plan = kept_where_it_fits(store, plan, memory)
     ensure_compiled("ferns")
-    search = FernSearch(store, ids, rows, settings, q, seed, plan.n_threads, crew)
-    store.forget()  # what of it is needed was copied
+    taking_part = Candidates(store, ids)
+    if settings.tests:
+        taking_part = with_decoys(store, ids, 1, seed, plan.n_threads)
+    search = FernSearch(taking_part, rows, settings, q, seed, plan.n_threads, crew)
+    taking_part.store.forget()  # what of it is needed was copied
     return Prepared(ids, plan, search)

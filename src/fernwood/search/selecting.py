@@ -11,20 +11,19 @@ from fernwood.kernels.ready import ensure_compiled
 from fernwood.learner.ferns import fern_rows, warn_of_empty_leaves
 from fernwood.learner.many import group_size
 from fernwood.learner.target import store_target
-from fernwood.relevance.tested import comparable
 from fernwood.result import Facts
 from fernwood.run.directory import versions
 from fernwood.run.driving import SearchProgress, drive
 from fernwood.run.plan import plan_draws
 from fernwood.search.checkpoints import evidence_of, whole_number
 from fernwood.search.checks import check_table
+from fernwood.search.decoys import Candidates, with_decoys
 from fernwood.search.fern_fitting import FernColumns, FernFits, fern_bytes
 from fernwood.search.fitting import TreeFits
 from fernwood.search.keeping import kept_where_it_fits
 from fernwood.search.reducing import reduced
 from fernwood.search.selection import Selection, most_important, namer, result_by_rule
 from fernwood.search.subspace import SearchState, SubspaceSearch, start, step
-from fernwood.sources.base import Kind
 from fernwood.subspace.candidates import candidates
 from fernwood.subspace.sizes import checked_q
 
@@ -192,24 +191,28 @@ def prepare(
         # Shadows are dealt from a copy of their columns; other learners and importances lay codes out once more.
         copies=1.5 if settings.learner in ("extra", "random") and settings.importance == "impurity" else 2,
     )
-    n_draws = settings.draws(len(ids), q)
     if crew is None:
-        store, plan = kept_where_it_fits(store, plan, memory, n_read=n_draws * q)
+        store, plan = kept_where_it_fits(store, plan, memory, n_read=settings.draws(len(ids), q) * q)
     ensure_compiled(*settings.kernels)
+    taking_part = Candidates(store, ids)
+    if settings.tests:
+        taking_part = with_decoys(store, ids, n_shadows, seed, plan.n_threads)
+    store, searched, strata, n_decoys = taking_part
+    n_draws = settings.draws(len(searched), q)
     learner: Learner
     if ferns is None:
         fitting = settings.fitting(target.task, n_shadows=n_shadows, keep_trees=keep_trees, patch=patch)
-        learner = TreeFits(store, ids, store_target(store, settings.class_weight), fitting, seed)
+        learner = TreeFits(store, searched, store_target(store, settings.class_weight), fitting, seed)
     else:
         rows = fern_rows(store, _TREES_INSTEAD)
         warn_of_empty_leaves(ferns.depth, len(rows.labels))
-        learner = FernFits(FernColumns(store, ids, rows, seed), ferns, seed)
-    kinds = comparable(store.kinds[ids] == Kind.CATEGORY, store.n_codes[ids], store.n_missing[ids])
+        learner = FernFits(FernColumns(store, searched, rows, seed), ferns, seed)
     search = SubspaceSearch(
-        n_columns=len(ids),
+        n_columns=len(searched),
+        n_decoys=n_decoys,
         q=q,
         alpha=settings.alpha,
-        rule=settings.make_rule(kinds),
+        rule=settings.make_rule(strata, n_decoys),
         learner=learner,
         seed=seed,
         round_size=settings.round_size,
@@ -218,7 +221,7 @@ def prepare(
         n_shadows=n_shadows,
         n_threads=plan.n_threads,
         group=group_size(settings.round_size, q * n_seen * n_grown, plan.n_threads),
-        expect=lambda columns: store.expect(ids[columns]),
+        expect=lambda columns: store.expect(searched[columns]),
         crew=crew,
     )
     store.forget()  # what of it is needed was copied
@@ -255,11 +258,10 @@ class SubspaceLoop:
 
     def progress(self, state: SearchState) -> SearchProgress:
         """How far it is."""
-        examined = int(np.count_nonzero(state.evidence.draws))
+        n_judged = self._search.n_columns - self._search.n_decoys
+        examined = int(np.count_nonzero(state.evidence.draws[:n_judged]))
         total = state.n_draws if self._stands(state) else self._n_draws
-        return SearchProgress(
-            "searching", state.n_draws, total, "draws", len(state.found), examined, self._search.n_columns
-        )
+        return SearchProgress("searching", state.n_draws, total, "draws", len(state.found), examined, n_judged)
 
     def leading(self, state: SearchState) -> NDArray[np.int64]:
         """Ranks of a few columns of F, the most important."""

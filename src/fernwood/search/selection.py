@@ -72,8 +72,9 @@ def result_by_rule(
 ) -> Result:
     """What a rule makes of the evidence for the columns at positions `ids`, as a result for all columns of a store."""
     chances, verdicts = rule.chances(evidence), rule.judge(evidence)
+    modelled, null = rule.modelled(evidence), rule.compared_with(evidence)
+    evidence = evidence.of_first(len(ids))  # decoys have no result
     score = evidence.mean_importance()
-    null = rule.compared_with(evidence)
     insight = Insight(history, compared(null.scores, score, verdicts.decision, n=null.n, threshold=null.threshold))
     return result_of(
         store,
@@ -85,6 +86,6 @@ def result_by_rule(
         wins=evidence.wins,
         p=chances,
         q=None if chances is None else false_discoveries(chances),
-        modelled=rule.modelled(evidence),
+        modelled=modelled,
         insight=insight,
     )

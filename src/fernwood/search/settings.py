@@ -240,13 +240,18 @@ class SubspaceSettings:
         if not _is_auto(self.n_trees):
             at_least("n_trees", self.n_trees, 1, ", or 'auto'")
 
-    def make_rule(self, kinds: NDArray[np.int64] | None = None) -> Rule:
-        """The rule that decides what is found; `kinds` say which columns can be compared with each other."""
+    @property
+    def tests(self) -> bool:
+        """Whether the rule compares columns with those that are about as important by chance."""
+        return self.rule in ("shadow", "mirror")
+
+    def make_rule(self, strata: NDArray[np.int64] | None = None, n_decoys: int = 0) -> Rule:
+        """The rule that decides what is found; for strata and decoys see `fernwood.relevance.tested`."""
         match self.rule:
             case "shadow":
-                return ShadowRule(self.fdr, self.min_draws, kinds, straight=self.learner == "ferns")
+                return ShadowRule(self.fdr, self.min_draws, strata, n_decoys, straight=self.learner == "ferns")
             case "mirror":
-                return MirrorRule(self.fdr, self.min_draws, kinds)
+                return MirrorRule(self.fdr, self.min_draws, strata, n_decoys)
             case "probe":
                 return ProbeRule(self.min_draws, self.min_share)
             case "importance":

@@ -81,6 +81,7 @@ class SubspaceSearch(NamedTuple):
     weighted : whether columns of F are carried in proportion to their mean importance
     carry : the share of F that a draw may carry
     n_shadows : of every column, that its fits score beside it
+    n_decoys : columns, the last ones, that are drawn but not judged; see `fernwood.search.decoys`
     n_threads, group : draws fitted side by side, and handed to a thread together; the answer depends on neither
     expect : told which columns are fitted next, so that they can be fetched
     crew : workers of other processes that fit draws instead
@@ -96,6 +97,7 @@ class SubspaceSearch(NamedTuple):
     weighted: bool = False
     carry: float = 1.0
     n_shadows: int = 0
+    n_decoys: int = 0
     n_threads: int = 1
     group: int = 1
     expect: Callable[[NDArray[np.int64]], object] | None = None
