@@ -319,7 +319,7 @@ def test_strata_are_numbered_in_order() -> None:
     wanted = [sorted(set(keys)).index(key) for key in keys]
     columns = (np.array([one[name] for one in each]) for name in ("category", "n_codes", "missing", "n_uncommon"))
     assert null_strata(*columns).tolist() == wanted
-    assert null_strata(*(np.empty(0),) * 4).tolist() == []
+    assert null_strata(np.empty(0, bool), *(np.empty(0),) * 3).tolist() == []
 
 
 @pytest.mark.parametrize("fdr", [0, 1, "low", None])

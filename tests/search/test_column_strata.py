@@ -50,7 +50,7 @@ def test_order_blocks_and_threads_do_not_matter(monkeypatch: pytest.MonkeyPatch)
     ids = RNG.permutation(store.n_columns)
     wanted = column_strata(store, np.arange(store.n_columns))[ids]
     np.testing.assert_array_equal(column_strata(store, ids), wanted)
-    monkeypatch.setattr(module, "block_width", lambda _: 7)
+    monkeypatch.setattr(module, "_MOST_COLUMNS", 7)
     np.testing.assert_array_equal(column_strata(store, ids, n_threads=3), wanted)
 
 

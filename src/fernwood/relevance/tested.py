@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -51,7 +51,7 @@ def null_strata(
     n_codes: NDArray[np.integer],
     n_missing: NDArray[np.integer],
     n_uncommon: NDArray[np.floating],
-) -> NDArray[np.int64]:
+) -> NDArray[np.uint16]:
     """A number for every column: those with the same one are about equally important by chance.
 
     What a column can gain by chance grows with the rows that set it apart, in steps of a factor of two, and then with
@@ -70,13 +70,19 @@ def null_strata(
     >>> strata.tolist()
     [0, 1, 1, 2]
     """
-    spread = np.rint(np.log2(np.maximum(n_uncommon, 1)))
-    codes = np.rint(np.log2(np.maximum(n_codes, 1)))  # from 0 to 8
-    order = ((spread * 9 + codes) * 2 + categories) * 2 + (n_missing > 0)
-    return np.unique(order, return_inverse=True)[1].reshape(-1)
+    key = _doublings(n_uncommon) * np.int16(9) + _doublings(n_codes)  # codes double at most eight times
+    key = (key * np.int16(2) + categories) * np.int16(2) + (n_missing > 0)
+    taken = np.zeros(int(key.max(initial=0)) + 1, bool)
+    taken[key] = True
+    return (np.cumsum(taken) - 1).astype(np.uint16)[key]
 
 
-def decoys_needed(strata: NDArray[np.int64], n_shadows: int) -> int:
+def _doublings(count: NDArray[Any]) -> NDArray[np.int16]:
+    """How often one doubles to a count, about."""
+    return np.rint(np.log2(np.maximum(count, 1))).astype(np.int16)
+
+
+def decoys_needed(strata: NDArray[np.uint16], n_shadows: int) -> int:
     """How many decoys the highest stratum needs, above which there is none, for a null of its own.
 
     Examples
@@ -98,7 +104,7 @@ class _TestingRule(ABC):
         The false discovery rate. Columns are found and confirmed at half of it, and tentative up to all of it.
     least_draws
         Columns drawn this often or less are not confirmed.
-    strata : int64 array, optional
+    strata : uint16 array, optional
         From `null_strata`: columns are compared with the null of their stratum, and where that is small, with those
         above it too, which are more important by chance if anything; by default all are of one.
     n_decoys
@@ -112,7 +118,7 @@ class _TestingRule(ABC):
 
     fdr: float = 0.1
     least_draws: int = 5
-    strata: NDArray[np.int64] | None = None
+    strata: NDArray[np.uint16] | None = None
     n_decoys: int = 0
     straight: bool = False
 
@@ -208,7 +214,7 @@ class _TestingRule(ABC):
             yield columns, columns
             return
         ranks = np.flatnonzero(chosen)
-        ranks = ranks[np.argsort(self.strata[ranks], kind="stable")]
+        ranks = ranks[np.argsort(self.strata[ranks], kind="stable")]  # of 16 bits, which are sorted in one pass
         strata = np.split(ranks, np.flatnonzero(np.diff(self.strata[ranks])) + 1)
         sizes = [self._n_null(evidence, members) for members in strata]
         for first, members in enumerate(strata):

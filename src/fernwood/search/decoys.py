@@ -36,13 +36,13 @@ class Candidates(NamedTuple):
     ----------
     store : with the decoys as its last columns
     ids : int64 array; positions of the columns by rank, those of the decoys last
-    strata : int64 array; of each, for a rule that tests
+    strata : uint16 array; of each, for a rule that tests
     n_decoys : how many there are
     """
 
     store: Store
     ids: NDArray[np.int64]
-    strata: NDArray[np.int64] | None = None
+    strata: NDArray[np.uint16] | None = None
     n_decoys: int = 0
 
     @property

@@ -125,7 +125,7 @@ class FernSettings:
         """Whether the rule compares columns with those that are about as important by chance."""
         return self.rule != "max-shadow"
 
-    def make_rule(self, strata: NDArray[np.int64] | None = None, n_decoys: int = 0) -> Rule:
+    def make_rule(self, strata: NDArray[np.uint16] | None = None, n_decoys: int = 0) -> Rule:
         """The rule that decides what is found; for strata and decoys see `fernwood.relevance.tested`."""
         if not self.tests:
             return MaxShadowRule(_FEWEST_SCANS)

@@ -245,7 +245,7 @@ class SubspaceSettings:
         """Whether the rule compares columns with those that are about as important by chance."""
         return self.rule in ("shadow", "mirror")
 
-    def make_rule(self, strata: NDArray[np.int64] | None = None, n_decoys: int = 0) -> Rule:
+    def make_rule(self, strata: NDArray[np.uint16] | None = None, n_decoys: int = 0) -> Rule:
         """The rule that decides what is found; for strata and decoys see `fernwood.relevance.tested`."""
         match self.rule:
             case "shadow":
