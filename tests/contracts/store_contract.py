@@ -7,6 +7,7 @@ import threading
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, example, given, settings, strategies as st
 from numpy.typing import NDArray
 
 from fernwood.errors import ParameterError, SourceError
@@ -14,6 +15,28 @@ from fernwood.sources.base import Kind
 from fernwood.store import Store
 
 N_ROWS, N_COLUMNS = 60, 37
+
+POSITIONS = st.lists(st.integers(0, N_COLUMNS - 1), max_size=80)
+"""Columns to read: in any order, some of them again, in order, or none."""
+LISTS = st.one_of(
+    POSITIONS,
+    POSITIONS.map(sorted),
+    POSITIONS.map(lambda ids: sorted(set(ids))),
+    # Repeats among a run of columns that is as long as they are many.
+    st.builds(
+        lambda first, steps: (first + np.cumsum(steps)).clip(0, N_COLUMNS - 1).tolist(),
+        st.integers(0, N_COLUMNS - 1),
+        st.lists(st.integers(0, 2), max_size=80),
+    ),
+)
+many_reads = settings(
+    # Reads change nothing, so that all examples may read one store.
+    suppress_health_check=[
+        HealthCheck.too_slow,
+        HealthCheck.function_scoped_fixture,
+        HealthCheck.differing_executors,
+    ]
+)
 
 
 def contract_table() -> tuple[NDArray[np.float64], list[str], NDArray[np.int64]]:
@@ -29,7 +52,14 @@ def contract_table() -> tuple[NDArray[np.float64], list[str], NDArray[np.int64]]
 
 
 class StoreContract:
-    """Subclass, and give a fixture `store` made from `contract_table`, and `rows`, the rows that it holds."""
+    """Subclass, and give a fixture `store` made from `contract_table`, and `rows`, the rows that it holds.
+
+    Attributes
+    ----------
+    is_sent : whether the store can be sent to another process; what a worker makes for itself need not be
+    """
+
+    is_sent = True
 
     @pytest.fixture
     def rows(self) -> NDArray[np.int64]:
@@ -79,6 +109,40 @@ class StoreContract:
             np.arange(30, 5, -3),
         ):
             np.testing.assert_array_equal(store.read(ids), codes[np.asarray(ids, int)])
+
+    @many_reads
+    @given(reads=st.lists(LISTS, min_size=1, max_size=4))
+    @example(reads=[[3, 3, 5]])
+    @example(reads=[[9, 9, 11], [8, 9, 10, 10, 12]])
+    def test_reads_what_plain_indexing_gives(
+        self, store: Store, values: NDArray[np.float64], reads: list[list[int]]
+    ) -> None:
+        codes = self.expected(values)
+        for ids in reads:
+            np.testing.assert_array_equal(store.read(ids), codes[np.array(ids, int)], str(ids))
+            out = np.full((len(ids), store.n_rows), 77, np.uint8)
+            assert store.read(np.array(ids, np.uint16), out) is out
+            np.testing.assert_array_equal(out, codes[np.array(ids, int)], str(ids))
+
+    @many_reads
+    @given(ids=LISTS, before=st.integers(0, 3), after=st.integers(0, 3))
+    def test_a_buffer_around_the_columns_stays_as_it_is(
+        self, store: Store, values: NDArray[np.float64], ids: list[int], before: int, after: int
+    ) -> None:
+        whole = np.full((before + len(ids) + after, store.n_rows), 77, np.uint8)
+        store.read(ids, whole[before : before + len(ids)])
+        np.testing.assert_array_equal(whole[before : before + len(ids)], self.expected(values)[np.array(ids, int)])
+        assert (whole[:before] == 77).all()
+        assert (whole[before + len(ids) :] == 77).all()
+
+    @settings(many_reads, max_examples=15)
+    @given(ids=LISTS)
+    def test_records_are_those_of_the_columns_that_were_asked_for(self, store: Store, ids: list[int]) -> None:
+        every = [(scale.kind, scale.edges.tolist(), scale.labels) for scale in store.scales(range(N_COLUMNS))]
+        names = contract_table()[1]
+        assert store.names.take(np.array(ids, np.int64)).to_pylist() == [names[i] for i in ids]
+        found = [(scale.kind, scale.edges.tolist(), scale.labels) for scale in store.scales(ids)]
+        assert found == [every[i] for i in ids]
 
     def test_reads_into_a_buffer(self, store: Store, values: NDArray[np.float64]) -> None:
         out = np.zeros((3, store.n_rows), np.uint8)
@@ -174,6 +238,10 @@ class StoreContract:
         np.testing.assert_array_equal(np.concatenate([codes for _, codes in parts]), self.expected(values))
 
     def test_survives_closing_and_pickling(self, store: Store, values: NDArray[np.float64]) -> None:
+        store.close()
+        np.testing.assert_array_equal(store.read([2]), self.expected(values)[[2]])
+        if not self.is_sent:
+            return
         store.close()
         again = pickle.loads(pickle.dumps(store))
         np.testing.assert_array_equal(again.read([2]), self.expected(values)[[2]])

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.sparse
+from numpy.typing import NDArray
 
 import fernwood
 from fernwood import seeds
@@ -19,7 +21,8 @@ from fernwood.search.ledger import SnowballState
 from fernwood.search.rolling import prepare, select_by_snowball
 from fernwood.search.snowball import Snowball
 from fernwood.search.snowball_settings import SnowballSettings
-from fernwood.store import Store
+from fernwood.store import Store, writer
+from fernwood.store.columns_cache import CachedStore
 
 MADELON = fernwood.datasets.make_madelon(500, 400, class_sep=2.0, shuffle=True, random_state=1)
 RELEVANT = set(MADELON.relevant.tolist())
@@ -59,6 +62,31 @@ def test_threads_and_stores_change_nothing(answer: Result, tmp_path: Path) -> No
     store = fernwood.ingest(MADELON.data, tmp_path / "s.fern", target=MADELON.target)
     assert same(search(store, n_threads=3), answer)
     assert not same(search(store, seed=1), answer)
+
+
+def cells() -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+    """Counts of 700 cells of ten sorts as they come out of scanpy, with ten to fifty columns of most kinds."""
+    rng = np.random.default_rng(12)
+    sort = rng.choice(10, 700, p=[0.3, 0.18, 0.14, 0.1, 0.08, 0.06, 0.05, 0.04, 0.03, 0.02])
+    usual = np.exp(rng.normal(-2, 2, 765))
+    marked = np.where(rng.random((10, 765)) < 0.05, np.exp(rng.normal(1, 0.7, (10, 765))), 1)
+    depth = np.exp(rng.normal(0, 0.4, 700))[:, None]
+    counts = rng.poisson(usual * marked[sort] * depth)
+    return np.log1p(counts / counts.sum(axis=1, keepdims=True) * 1e4).astype(np.float32), sort
+
+
+def test_shadows_of_kinds_with_few_columns_are_the_same_from_any_store(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Such columns are read again and again for their shadows."""
+    table, sort = cells()
+    expected = search(fernwood.ingest(table, target=sort))
+    sparse = fernwood.ingest(scipy.sparse.csr_array(table), tmp_path / "whole.fern", target=sort)
+    monkeypatch.setattr(writer.DiskWriter.__init__, "__defaults__", (100 * 700,))
+    shards = fernwood.ingest(table, tmp_path / "shards.fern", target=sort)
+    for store in (sparse, shards):
+        assert same(search(store), expected)
+        assert same(search(CachedStore(store, 300 * 700)), expected)
 
 
 def test_block_size_changes_nothing(answer: Result, monkeypatch: pytest.MonkeyPatch) -> None:
