@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import h5py
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pa_csv
@@ -260,6 +261,25 @@ def test_arrays_keep_their_type(run: Any, tmp_path: Path, dtype: str, order: Any
     got = feather.read_table(tmp_path / "x.feather")
     assert got.schema.types == [pa.from_numpy_dtype(np.dtype(dtype).newbyteorder("="))] * 2
     np.testing.assert_array_equal(got["x2"].to_numpy(), new[:, 2])
+
+
+@pytest.mark.parametrize("dtype", ["i8", "u8"])
+@pytest.mark.parametrize("name", ["new.npy", "new.h5"])
+def test_whole_numbers_of_64_bits_are_exact(run: Any, tmp_path: Path, name: str, dtype: str) -> None:
+    limits = np.iinfo(dtype)
+    values = np.arange(80).reshape(20, 4) % 3
+    made_run(tmp_path / "r", np.c_[values, np.arange(20) % 2], ["x2", "x0"], target=4)
+    new = values.astype(dtype)
+    new[:4, 2] = [limits.max, limits.max - 1, 2**53 + 1, limits.min]
+    if name == "new.npy":
+        np.save(tmp_path / name, new)
+    else:
+        with h5py.File(tmp_path / name, "w") as file:
+            file["t"] = new
+    assert run("apply", "r", name, "--output", "x.parquet").code == 0
+    assert pq.read_table(tmp_path / "x.parquet")["x2"].to_pylist() == new[:, 2].tolist()
+    lines = run("apply", "r", name).out.split()
+    assert lines[1:] == [f"{a},{b}" for a, b in new[:, [0, 2]].tolist()]
 
 
 def test_scratch_files_on_a_full_disk(run: Any, tmp_path: Path) -> None:

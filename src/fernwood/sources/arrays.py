@@ -19,7 +19,7 @@ from fernwood.sources.dates import seconds_of
 from fernwood.sources.names import NumberedNames
 from fernwood.sources.repeating import runs_of
 from fernwood.sources.scratch import RowBlocks, turned
-from fernwood.sources.typed import typed_columns
+from fernwood.sources.typed import exact_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -155,14 +155,14 @@ class NpySource(Source):
                 yield reader
                 return
             # Many rows: a band would be slivers of every row. Read the rows once, in order, and turn them.
-            blocks = RowBlocks(float_type(layout.dtype, self.title), workspace.scratch, workspace.memory // 2)
+            blocks = RowBlocks(layout.dtype.newbyteorder("="), workspace.scratch, workspace.memory // 2)
             height = max(1, workspace.memory // 8 // (layout.n_columns * (layout.dtype.itemsize + 8)))
             try:
                 for first in range(0, layout.n_rows, height):
                     workspace.progress(Progress("turning rows", first, layout.n_rows, "rows"))
                     rows = reader.rows(first, min(first + height, layout.n_rows))
                     blocks.append(rows[:, as_slice(columns)])
-                yield TurnedReader(blocks, layout.dtype)
+                yield TurnedReader(blocks, layout.dtype.newbyteorder("="))
             finally:
                 blocks.close()
 
@@ -196,11 +196,14 @@ class _NpyReader(Reader):
         return 2 * self.n_rows * self._layout.dtype.itemsize
 
     def band(self, start: int, stop: int) -> Band:
-        wanted = self._columns[start:stop]
-        parts = [self._span(run) for run in _close_runs(wanted)]
+        parts = [array_band(span, self._title) for span in self._spans(start, stop)]
         return parts[0] if len(parts) == 1 else _joined(parts)
 
-    def _span(self, wanted: NDArray[np.int64]) -> Band:
+    def _spans(self, start: int, stop: int) -> Iterator[NDArray[np.generic]]:
+        """The wanted columns a few at a time, shape (rows, columns), as they lie in the file; good until the next."""
+        return (self._span(run) for run in _close_runs(self._columns[start:stop]))
+
+    def _span(self, wanted: NDArray[np.int64]) -> NDArray[np.generic]:
         layout = self._layout
         first, last = int(wanted.min()), int(wanted.max()) + 1
         size = layout.dtype.itemsize
@@ -215,7 +218,7 @@ class _NpyReader(Reader):
             for row in range(layout.n_rows):
                 place = layout.offset + (row * layout.n_columns + first) * size
                 self._file.read_into(view[row * piece : (row + 1) * piece], place)
-        return array_band(raw[:, as_slice(wanted - first)], self._title)
+        return raw[:, as_slice(wanted - first)]
 
     def _raw(self, *shape: int) -> NDArray[np.generic]:
         """Room for numbers as they lie in the file: the same memory every time, since new memory costs page faults."""
@@ -225,7 +228,8 @@ class _NpyReader(Reader):
         return self._buffer[:n_bytes].view(self._layout.dtype).reshape(shape)
 
     def columns(self, start: int, stop: int) -> list[pa.Array | pa.ChunkedArray]:
-        return typed_columns(self.band(start, stop), self._layout.dtype)
+        native = self._layout.dtype.newbyteorder("=")
+        return [column for span in self._spans(start, stop) for column in exact_columns(turned(span, native))]
 
     def rows(self, first: int, last: int) -> NDArray[np.generic]:
         """Whole rows, of a file in row order; good until the next call."""
@@ -239,7 +243,9 @@ class _NpyReader(Reader):
 class TurnedReader(Reader):
     """Columns of rows that were turned; `places` says where the wanted ones are, by default one after the other."""
 
-    def __init__(self, blocks: RowBlocks, dtype: np.dtype[np.generic], places: NDArray[np.int64] | None = None) -> None:
+    def __init__(
+        self, blocks: RowBlocks[np.generic], dtype: np.dtype[np.generic], places: NDArray[np.int64] | None = None
+    ) -> None:
         self._blocks = blocks
         self._dtype = dtype
         self._places = places
@@ -248,19 +254,24 @@ class TurnedReader(Reader):
 
     def overhead(self) -> int:
         """Bytes for every column of a band."""
-        return self.n_rows * (8 if self._places is None else 16)  # the part of a band that one block gives, at most
+        # The part of a band that one block gives, at most, and the band before its numbers are floats.
+        return self.n_rows * max(self._dtype.itemsize, 8) * (1 if self._places is None else 2)
 
     def band(self, start: int, stop: int) -> Band:
         """The wanted columns from `start` to before `stop`."""
         kind = Kind.BOOLEAN if self._dtype.kind == "b" else Kind.NUMBER
-        if self._places is None:
-            return Band.of_numbers(self._blocks.columns(start, stop), kind)
-        parts = [self._blocks.columns(int(run[0]), int(run[-1]) + 1) for run in runs_of(self._places[start:stop])]
-        return Band.of_numbers(parts[0] if len(parts) == 1 else np.concatenate(parts), kind)
+        floats = float_type(self._dtype, "the array")
+        return Band.of_numbers(self._values(start, stop).astype(floats, copy=False), kind)
 
     def columns(self, start: int, stop: int) -> list[pa.Array | pa.ChunkedArray]:
         """The same as Arrow arrays of the type of the numbers."""
-        return typed_columns(self.band(start, stop), self._dtype)
+        return [*exact_columns(self._values(start, stop))]
+
+    def _values(self, start: int, stop: int) -> NDArray[np.generic]:
+        if self._places is None:
+            return self._blocks.columns(start, stop)
+        parts = [self._blocks.columns(int(run[0]), int(run[-1]) + 1) for run in runs_of(self._places[start:stop])]
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 def _close_runs(wanted: NDArray[np.int64]) -> list[NDArray[np.int64]]:

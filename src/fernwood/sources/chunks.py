@@ -25,7 +25,7 @@ from fernwood.sources.deflated import DeflatedVector, is_deflated
 from fernwood.sources.names import NumberedNames
 from fernwood.sources.scratch import RowBlocks
 from fernwood.sources.sparse_columns import SparseReader, StoredColumns, get_ready, row_starts, turning
-from fernwood.sources.typed import typed_columns
+from fernwood.sources.typed import exact_columns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -123,7 +123,7 @@ class ChunkedSource(Source):
                 yield _BandReader(array, columns, chunk.width, self.title)
                 return
             wanted = np.unique(columns)
-            blocks = RowBlocks(float_type(array.dtype, self.title), workspace.scratch, workspace.memory // 2)
+            blocks = RowBlocks(array.dtype.newbyteorder("="), workspace.scratch, workspace.memory // 2)
             try:
                 _turn(array, chunk, wanted, blocks, workspace)
                 yield TurnedReader(blocks, array.dtype.newbyteorder("="), np.searchsorted(wanted, columns))
@@ -147,7 +147,9 @@ def _chunk_of(array: Guarded, memory: int) -> _Chunk:
     return _Chunk(1, n_columns)
 
 
-def _turn(array: Guarded, chunk: _Chunk, wanted: NDArray[np.int64], blocks: RowBlocks, workspace: Workspace) -> None:
+def _turn(
+    array: Guarded, chunk: _Chunk, wanted: NDArray[np.int64], blocks: RowBlocks[np.generic], workspace: Workspace
+) -> None:
     """Read all chunks in their order, as many of a row of them at a time as fit, and turn them."""
     n_rows, n_columns = array.shape
     a_cell = array.dtype.itemsize * 2 + 8
@@ -190,7 +192,7 @@ class _BandReader(Reader):
         return array_band(self._values(start, stop), self._title)
 
     def columns(self, start: int, stop: int) -> list[pa.Array | pa.ChunkedArray]:
-        return typed_columns(self.band(start, stop), self._array.dtype.newbyteorder("="))
+        return [*exact_columns(self._values(start, stop).T)]
 
     def _values(self, start: int, stop: int) -> NDArray[np.generic]:
         wanted = self._columns[start:stop]

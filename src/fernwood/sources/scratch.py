@@ -9,7 +9,7 @@ r1 [a b c d e]  -> 3 rows at     block 1: a a a | b b b | c c c …       c: blo
 from __future__ import annotations
 
 import secrets
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -56,7 +56,7 @@ class Scratch:
             self._offsets.append(self._file.tell())
             self._file.write(block)
 
-    def read(self, i: int, start: int, out: NDArray[np.floating]) -> None:
+    def read(self, i: int, start: int, out: NDArray[np.generic]) -> None:
         """Fill `out`, contiguous, with block i from its element `start` on."""
         if self._file is None:
             out.reshape(-1)[:] = self._blocks[i].reshape(-1)[start : start + out.size]
@@ -79,10 +79,10 @@ class Scratch:
             remove(self._file.path)
 
 
-class RowBlocks:
+class RowBlocks(Generic[_Type]):
     """Blocks of rows in, whole ones or pieces of them; columns out."""
 
-    def __init__(self, dtype: np.dtype[np.floating], directory: Path, limit: int) -> None:
+    def __init__(self, dtype: np.dtype[_Type], directory: Path, limit: int) -> None:
         self.n_rows = 0
         self._dtype = dtype
         self._tiles: list[_Tile] = []
@@ -103,7 +103,7 @@ class RowBlocks:
         self._tiles.append(_Tile(row, column, *tile.shape))
         self.n_rows = max(self.n_rows, row + len(tile))
 
-    def columns(self, start: int, stop: int) -> NDArray[np.floating]:
+    def columns(self, start: int, stop: int) -> NDArray[_Type]:
         """The columns from `start` to before `stop`, shape (columns, rows)."""
         out = np.empty((stop - start, self.n_rows), self._dtype)
         for i, tile in enumerate(self._tiles):
@@ -165,7 +165,7 @@ class ColumnBlocks:
         self._scratch.close()
 
 
-def turned(rows: NDArray[np.generic], dtype: np.dtype[np.floating]) -> NDArray[np.floating]:
+def turned(rows: NDArray[np.generic], dtype: np.dtype[_Type]) -> NDArray[_Type]:
     """A copy with columns contiguous, shape (columns, rows); in tiles, so that the cache sees each line once."""
     n_rows, n_columns = rows.shape
     out = np.empty((n_columns, n_rows), dtype)

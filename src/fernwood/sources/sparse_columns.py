@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -25,10 +25,12 @@ from fernwood.sources.arrays import float_type
 from fernwood.sources.base import Band, Kind, Progress, Reader, SparseBand
 from fernwood.sources.repeating import distinct, runs_of
 from fernwood.sources.scratch import Scratch
+from fernwood.sources.typed import exact_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    import pyarrow as pa
     from numpy.typing import NDArray
 
     from fernwood.sources.base import Workspace
@@ -254,7 +256,7 @@ class SparseReader(Reader):
 
     def __init__(self, columns: _Stored, n_rows: int, dtype: np.dtype[np.generic], title: str, keeps: int = 0) -> None:
         self._columns = columns
-        self._dtype = float_type(dtype, title)
+        self._given, self._dtype = dtype, float_type(dtype, title)
         self._kind = Kind.BOOLEAN if dtype.kind == "b" else Kind.NUMBER
         self.n_rows = n_rows
         self.keeps = keeps
@@ -273,16 +275,24 @@ class SparseReader(Reader):
 
     def sparse_band(self, start: int, stop: int) -> SparseBand:
         """The wanted columns from `start` to before `stop`."""
+        return self._sparse(self._read(start, stop), self._dtype)
+
+    def _read(self, start: int, stop: int) -> Columns:
         columns = self._columns.read(start, stop)
-        if not _in_order(columns):
-            columns = _summed(columns, self.n_rows)
-        kinds = np.full(stop - start, self._kind, np.uint8)
-        values = columns.values.astype(self._dtype, copy=False)
+        return columns if _in_order(columns) else _summed(columns, self.n_rows)
+
+    def _sparse(self, columns: Columns, dtype: np.dtype[Any]) -> SparseBand:
+        kinds = np.full(len(columns.starts) - 1, self._kind, np.uint8)
+        values = columns.values.astype(dtype, copy=False)
         return SparseBand(self.n_rows, columns.starts, columns.rows, values, kinds)
 
     def band(self, start: int, stop: int) -> Band:
         """The same, with all zeros."""
         return self.sparse_band(start, stop).dense()
+
+    def columns(self, start: int, stop: int) -> list[pa.Array | pa.ChunkedArray]:
+        """The same as Arrow arrays of the type of the numbers."""
+        return [*exact_columns(self._sparse(self._read(start, stop), self._given).dense().values)]
 
 
 @contextmanager

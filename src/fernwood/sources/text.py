@@ -294,7 +294,7 @@ class _Parsed:
 
 
 class _TextReader(Reader):
-    def __init__(self, blocks: RowBlocks | ColumnBlocks, n_rows: int, words: CellReader) -> None:
+    def __init__(self, blocks: RowBlocks[np.float64] | ColumnBlocks, n_rows: int, words: CellReader) -> None:
         self._blocks = blocks
         self._words = words
         self.n_rows = n_rows

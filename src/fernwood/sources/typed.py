@@ -7,13 +7,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
+from fernwood.errors import SourceError, shown
 from fernwood.sources.base import Kind
 from fernwood.sources.dates import dates_of
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from fernwood.sources.base import Band
 
-__all__ = ["decoded", "typed_columns"]
+__all__ = ["decoded", "exact_columns", "typed_columns"]
+
+_LONGEST_FLOAT = 8
 
 
 def typed_columns(band: Band, dtype: np.dtype[np.generic] | None = None) -> list[pa.Array]:
@@ -23,7 +28,8 @@ def typed_columns(band: Band, dtype: np.dtype[np.generic] | None = None) -> list
     ----------
     band
     dtype
-        The type that all numbers of the source have; without it they are floating-point numbers.
+        The type that all numbers of the source have, which doubles hold exactly; without it they are floating-point
+        numbers.
 
     Examples
     --------
@@ -45,8 +51,26 @@ def _typed(band: Band, place: int, dtype: np.dtype[np.generic] | None) -> pa.Arr
         return pa.array(filled == 1, mask=missing)
     if kind == Kind.DATE:
         return pa.array(dates_of(values))
-    # Arrow takes numbers in the machine's own order of bytes only.
-    return pa.array(filled if dtype is None else filled.astype(dtype.newbyteorder("=")), mask=missing)
+    return pa.array(filled if dtype is None else filled.astype(dtype), mask=missing)
+
+
+def exact_columns(values: NDArray[np.generic]) -> list[pa.Array]:
+    """Columns of an array of numbers or booleans, shape (columns, rows), in the machine's order of bytes, as they are.
+
+    Doubles would merge whole numbers beyond 2⁵³. The columns may share the memory of the array.
+
+    Examples
+    --------
+    >>> exact_columns(np.array([[2**63 - 1, 2**53 + 1]]))[0].to_pylist() == [2**63 - 1, 2**53 + 1]
+    True
+    """
+    if values.dtype.kind != "f":
+        return [pa.array(column) for column in values]
+    if values.dtype.itemsize > _LONGEST_FLOAT:
+        raise SourceError(
+            f"the values are of type {shown(values.dtype)}, which no table is written with; save them as float64"
+        )
+    return [pa.array(column, mask=np.isnan(column)) for column in values]  # type: ignore[arg-type]
 
 
 def decoded(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
