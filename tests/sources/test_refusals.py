@@ -113,6 +113,26 @@ def test_blank_lines_of_one_column_are_missing_cells(tmp_path: Path) -> None:
         np.testing.assert_array_equal(fernwood.ingest(tmp_path / "t.csv").column("y"), [1, np.nan, 3])
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("before", ["", "w", "\ufeffw", '"a ""w"""'])
+def test_the_first_rows_of_one_column_may_be_missing_too(tmp_path: Path, before: str, end: str) -> None:
+    header = [before] if before else []
+    (tmp_path / "t.csv").write_bytes(end.join([*header, "", "", "3", "", "5", ""]).encode())
+    store = fernwood.ingest(tmp_path / "t.csv", header=bool(before))
+    np.testing.assert_array_equal(store.column(0), [np.nan, np.nan, 3, np.nan, 5])
+    np.testing.assert_array_equal(fernwood.ingest(tmp_path / "t.csv").column(0), store.column(0))
+
+
+@pytest.mark.parametrize("role", ["target", "weights", "groups"])
+@pytest.mark.parametrize("text", ["w\n\n2\n3\n4\n", "\n2\n3\n4\n"])
+def test_a_role_with_a_missing_first_row_is_no_shorter_one(tmp_path: Path, role: str, text: str) -> None:
+    (tmp_path / "w.csv").write_text(text)
+    with pytest.raises(TargetError, match="has 4 values and the table has 3 rows; they must agree"):
+        fernwood.ingest(TABLE[:3], **{role: tmp_path / "w.csv"})
+    with pytest.raises(TargetError, match="missing"):
+        fernwood.ingest(TABLE[:4], **{role: tmp_path / "w.csv"})
+
+
 def test_a_mapping_whose_file_was_replaced_keeps_its_values(tmp_path: Path) -> None:
     np.save(tmp_path / "t.npy", TABLE)
     mapped = np.load(tmp_path / "t.npy", mmap_mode="r")

@@ -395,6 +395,24 @@ def test_any_piece_gives_the_same_table(
     }
 
 
+@given(
+    values=st.lists(st.one_of(st.none(), st.integers(-9, 99)), max_size=30),
+    header=st.sampled_from([None, "w", '"w, ""w"""']),
+    end=st.sampled_from(["\n", "\r\n"]),
+    piece=st.integers(4, 70),
+)
+def test_one_column_with_missing_rows_anywhere_in_any_piece(
+    tmp_path_factory: pytest.TempPathFactory, values: list[int | None], header: str | None, end: str, piece: int
+) -> None:
+    lines = [header] if header else []
+    lines += ["" if value is None else str(value) for value in [*values, 7]]  # blank lines at the end are no rows
+    path = written(tmp_path_factory.mktemp("column"), end.join(lines))
+    with pytest.MonkeyPatch.context() as patch:
+        in_pieces(patch, piece, 3)
+        _, band = read(path, delimiter=",")
+    np.testing.assert_array_equal(band.values, [[np.nan if value is None else value for value in [*values, 7]]])
+
+
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 @pytest.mark.parametrize("piece", [4, 5, 7, 11, 64, 2**20])
 def test_line_numbers_do_not_depend_on_pieces(

@@ -128,15 +128,17 @@ class TextSource(Source):
         """The cells that are pointed out in the first lines, or in all."""
         with self._feed() as feed:
             values = np.empty((n_lines or 4096, 1))
-            for parsed in self._parse(feed, slots, values):
+            for parsed in self._parse(feed, feed.first_text(), slots, values):
                 if len(parsed.cells):
                     yield feed.text, parsed.cells
                 if parsed.rows and n_lines is not None:
                     return
 
-    def _parse(self, feed: TextFeed, slots: NDArray[np.int64], values: NDArray[np.float64]) -> Iterator[_Parsed]:
-        """Parse the file: cells pointed out as they come, and `rows` when a block is full or the file ends."""
-        state = np.array([feed.first_text(), 0, 0, feed.line, 0], np.int64)
+    def _parse(
+        self, feed: TextFeed, start: int, slots: NDArray[np.int64], values: NDArray[np.float64]
+    ) -> Iterator[_Parsed]:
+        """Parse the file from a byte on: cells pointed out as they come, and `rows` when a block is full or it ends."""
+        state = np.array([start, 0, 0, feed.line, 0], np.int64)
         cells = np.empty((_MOST_CELLS, CELL_FIELDS), np.int64)
         while True:
             outcome = int(parse_cells(feed.text, feed.final, self._dialect, slots, state, values, cells))
@@ -207,9 +209,7 @@ class TextSource(Source):
         blocks = RowBlocks(np.dtype(np.float64), workspace.scratch, put_away)
         with self._feed() as feed:
             try:
-                if self.has_header:
-                    self._pass_header(feed)
-                for parsed in self._parse(feed, slots, values):
+                for parsed in self._parse(feed, self._first_row(feed), slots, values):
                     if len(parsed.cells):
                         words.settle(feed.text, parsed.cells, parsed.cells[:, 1], values)
                     if parsed.rows:
@@ -239,9 +239,7 @@ class TextSource(Source):
         first = 0
         with self._feed() as feed:
             try:
-                if self.has_header:
-                    self._pass_header(feed)
-                for parsed in self._parse(feed, slots, values):
+                for parsed in self._parse(feed, self._first_row(feed), slots, values):
                     owners = place_of[first + parsed.cells[:, 0]]
                     wanted = owners >= 0
                     if wanted.any():
@@ -259,13 +257,19 @@ class TextSource(Source):
             finally:
                 blocks.close()
 
+    def _first_row(self, feed: TextFeed) -> int:
+        """Where the rows begin: right behind the header, since blank lines are rows of a table of one column."""
+        if self.has_header:
+            self._pass_header(feed)
+        return feed.start
+
     def _pass_header(self, feed: TextFeed) -> None:
         """Leave the feed at the second line."""
         state = np.array([feed.first_text(), 0], np.int64)
         begin, ended = int(state[0]), False
         while not ended:
             ended = bool(count_cells(feed.text, feed.final, self._dialect, state)) or feed.final
-            # A quoted name may hold line ends; of CRLF, the second half is passed over as a blank line.
+            # A quoted name may hold line ends.
             feed.line += int(np.count_nonzero(feed.text[begin : state[0]] == ord("\n")))
             feed.advance(int(state[0]))
             begin = state[0] = 0
