@@ -282,6 +282,32 @@ def test_whole_numbers_of_64_bits_are_exact(run: Any, tmp_path: Path, name: str,
     assert lines[1:] == [f"{a},{b}" for a, b in new[:, [0, 2]].tolist()]
 
 
+@pytest.mark.parametrize(
+    "column",
+    [
+        pa.array([None, None, 2.5, None, -1.0, None]),
+        pa.array([None, 2, None, 7, 2, None], pa.int64()),
+        pa.array([None, "a", "b c", None, "d", None]),
+        pa.array([None, "a", "two\n\nlines", None, "c", None]).dictionary_encode(),
+        pa.array([None, True, False, None, True, None]),
+        pa.array([None, 86_400, None, 0, 5, None], pa.timestamp("s")),
+    ],
+    ids=["floats", "whole numbers", "text", "categories", "booleans", "dates"],
+)
+def test_one_column_with_missing_values_comes_back(run: Any, tmp_path: Path, column: pa.Array) -> None:
+    words = pa.types.is_dictionary(column.type)
+    known = (column.cast(pa.string()) if words else column).drop_null()
+    usual = pa.table({"w": pa.concat_arrays([known] * 4), "y": pa.array([0, 0, 1, 1] * len(known))})
+    made_run(tmp_path / "r", usual, ["w"], target="y")
+    pq.write_table(pa.table({"w": column}), tmp_path / "new.parquet")
+    assert run("apply", "r", "new.parquet", "--output", "x.csv").code == 0
+    (tmp_path / "y.csv").write_text(run("apply", "r", "new.parquet").out)
+    wanted = fernwood.ingest(pa.table({"w": column}))
+    for name in ("x.csv", "y.csv"):
+        np.testing.assert_array_equal(fernwood.ingest(tmp_path / name).read([0]), wanted.read([0]))
+        np.testing.assert_array_equal(fernwood.ingest(tmp_path / name).column("w"), wanted.column("w"))
+
+
 def test_scratch_files_on_a_full_disk(run: Any, tmp_path: Path) -> None:
     """Columns that wait in scratch files need room, too."""
     rng = np.random.default_rng(0)

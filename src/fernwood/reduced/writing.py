@@ -5,14 +5,17 @@ from __future__ import annotations
 import errno
 import io
 import os
+import re
 import sys
 from abc import ABC, abstractmethod
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.ipc
 import pyarrow.parquet as pq
+import pyarrow.types as pt
 from pyarrow import csv
 
 from fernwood.errors import ParameterError, StoreError, shown
@@ -34,6 +37,8 @@ if TYPE_CHECKING:
 __all__ = ["Output", "StandardOutput", "TableFile", "new_file", "said_of_disk", "write_csv"]
 
 _FORMS = {".csv": "csv", ".parquet": "parquet", ".pq": "parquet", ".feather": "feather", ".arrow": "feather"}
+_BLANK_LINE = re.compile(rb"^\n", re.MULTILINE)
+"""Of numbers, booleans and dates, which have no line ends of their own."""
 
 
 class Output(ABC):
@@ -156,10 +161,19 @@ class _CsvWriter:
 
 
 def write_csv(table: pa.Table, file: io.RawIOBase, formulas: Formulas, *, header: bool) -> None:
-    """Lines of comma-separated text, made in memory first."""
+    """Lines of comma-separated text, made in memory first.
+
+    What is missing in a table of one column is an empty text in quotes, since readers pass over blank lines.
+    """
+    table = formulas.passed(table, headings=header)
+    alone = table.column(0) if table.num_columns == 1 else None
+    words = alone is not None and (pt.is_string(alone.type) or pt.is_large_string(alone.type))
+    if words:
+        table = table.set_column(0, table.field(0), pc.fill_null(alone, ""))
     text = io.BytesIO()
-    csv.write_csv(formulas.passed(table, headings=header), text, csv.WriteOptions(include_header=header))
-    file.write(text.getbuffer())
+    csv.write_csv(table, text, csv.WriteOptions(include_header=header))
+    whole = text.getbuffer()
+    file.write(whole if alone is None or words else _BLANK_LINE.sub(b'""\n', whole))
 
 
 def check_new(path: Path, *, force: bool) -> None:
