@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import logging
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -209,6 +210,48 @@ def test_single_precision_where_it_is_exact(tmp_path: Path, value: str, dtype: t
         band = reader.band(0, 2)
     assert band.values.dtype == dtype
     assert band.values[1].tolist() == [1, float(value)]
+
+
+@pytest.mark.parametrize("capacity", [2**26, 2])
+@pytest.mark.parametrize("apart", [False, True])
+@pytest.mark.parametrize(
+    ("entries", "total"),
+    [
+        ([16777216, 1], 16777217),
+        ([2**31, 2**31, 3], 2**32 + 3),
+        ([3e38, 3e38], 6e38),
+        ([0.5, 2**-30], 0.5 + 2**-30),
+        ([1, 2, 4], 7),
+        ([16777217, -16777217], 0),
+    ],
+)
+def test_repeated_entries_are_summed_exactly(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, entries: list[float], total: float, apart: bool, capacity: int
+) -> None:
+    """Each of the entries may fit single precision where their sum does not."""
+    monkeypatch.setattr(ColumnEntries, "__init__", with_capacity(capacity))
+    lines = [f"2 2 {value!r}" for value in entries]
+    lines[1:1] = ["1 1 5", "3 2 1"] if apart else []
+    lines += ["1 2 2"]
+    text = "%%MatrixMarket matrix coordinate real general\n" + f"3 2 {len(lines)}\n" + "\n".join(lines) + "\n"
+    (tmp_path / "t.mtx").write_text(text)
+    source = open_source(tmp_path / "t.mtx")
+    with source.reading(np.array([1, 0, 1]), Workspace(2**26, tmp_path, lambda _: None)) as reader:
+        for column in (reader.band(0, 3).values[0], reader.band(2, 3).values[0], reader.columns(0, 1)[0]):
+            assert np.asarray(column, float).tolist() == [2, total, float(apart)]
+    assert fernwood.ingest(tmp_path / "t.mtx").column(1).tolist() == [2, total, float(apart)]
+
+
+def with_capacity(capacity: int) -> Any:
+    """How entries are made that sort so many at a time at most."""
+    made = ColumnEntries.__init__
+
+    def make(self: ColumnEntries, n_columns: int, directory: Path, memory: int) -> None:
+        made(self, n_columns, directory, memory)
+        self._capacity = capacity
+        self._room = self._new_room(2**16)
+
+    return make
 
 
 def laid_out(columns: Columns) -> np.ndarray:

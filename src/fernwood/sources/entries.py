@@ -16,7 +16,7 @@ from fernwood.errors import BudgetError
 from fernwood.files import FileWriter, remove
 from fernwood.kernels.entries import sort_by_column
 from fernwood.sources.repeating import distinct
-from fernwood.sources.sparse_columns import Columns
+from fernwood.sources.sparse_columns import Columns, fit_float32
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -93,7 +93,7 @@ class ColumnEntries:
         self._places: list[int] = []
         self._file: FileWriter | None = None
         self.dtype: np.dtype[np.floating] = np.dtype(np.float32)
-        """The smallest type that holds every value exactly; counts of molecules need no doubles, and sort faster."""
+        """The smallest type that holds every entry exactly; counts of molecules need no doubles, and sort faster."""
         self.counts = np.zeros(n_columns, np.int64)
         """Entries of every column."""
 
@@ -129,7 +129,7 @@ class ColumnEntries:
         run = _sorted(self._room.first(self._filled), self._n_columns)
         self._filled = 0
         self.counts += np.diff(run.offsets)
-        if self.dtype == np.float32 and not _fit_float32(run.values):
+        if self.dtype == np.float32 and not fit_float32(run.values):
             self.dtype = np.dtype(np.float64)
         if self._file is None:
             self._runs.append(run)
@@ -204,13 +204,6 @@ class ColumnEntries:
         if self._file is not None:
             self._file.discard()
             remove(self._file.path)
-
-
-def _fit_float32(values: NDArray[np.float64]) -> bool:
-    """Whether single precision holds all values."""
-    with np.errstate(over="ignore"):  # what is too large does not fit
-        pieces = (values[i : i + _FEWEST] for i in range(0, len(values), _FEWEST))
-        return all((piece.astype(np.float32) == piece).all() for piece in pieces)
 
 
 def _sorted(entries: Entries, n_columns: int) -> _Run:

@@ -43,11 +43,12 @@ __all__ = [
     "StoredColumns",
     "TurnedRows",
     "Vector",
+    "fit_float32",
     "get_ready",
     "row_starts",
 ]
 
-_CELLS_AT_A_TIME = 2**20
+_CELLS_AT_A_TIME, _VALUES_AT_A_TIME = 2**20, 2**14
 _Type = TypeVar("_Type", bound=np.generic)
 
 
@@ -275,14 +276,15 @@ class SparseReader(Reader):
 
     def sparse_band(self, start: int, stop: int) -> SparseBand:
         """The wanted columns from `start` to before `stop`."""
-        return self._sparse(self._read(start, stop), self._dtype)
+        return self._sparse(start, stop, self._dtype)
 
-    def _read(self, start: int, stop: int) -> Columns:
+    def _sparse(self, start: int, stop: int, dtype: np.dtype[Any]) -> SparseBand:
         columns = self._columns.read(start, stop)
-        return columns if _in_order(columns) else _summed(columns, self.n_rows)
-
-    def _sparse(self, columns: Columns, dtype: np.dtype[Any]) -> SparseBand:
-        kinds = np.full(len(columns.starts) - 1, self._kind, np.uint8)
+        if not _in_order(columns):
+            columns = _summed(columns, self.n_rows)
+            if dtype == np.float32 and not fit_float32(columns.values):  # as each of what was summed does
+                dtype = np.dtype(np.float64)
+        kinds = np.full(stop - start, self._kind, np.uint8)
         values = columns.values.astype(dtype, copy=False)
         return SparseBand(self.n_rows, columns.starts, columns.rows, values, kinds)
 
@@ -292,7 +294,7 @@ class SparseReader(Reader):
 
     def columns(self, start: int, stop: int) -> list[pa.Array | pa.ChunkedArray]:
         """The same as Arrow arrays of the type of the numbers."""
-        return [*exact_columns(self._sparse(self._read(start, stop), self._given).dense().values)]
+        return [*exact_columns(self._sparse(start, stop, self._given).dense().values)]
 
 
 @contextmanager
@@ -337,6 +339,13 @@ def row_starts(starts: NDArray[np.generic], n: int, n_stored: int, title: str) -
             "damaged or not whole; copy or write it again"
         )
     return begins
+
+
+def fit_float32(values: NDArray[Any]) -> bool:
+    """Whether single precision holds all values."""
+    with np.errstate(over="ignore"):  # what is too large does not fit
+        pieces = (values[i : i + _VALUES_AT_A_TIME] for i in range(0, len(values), _VALUES_AT_A_TIME))
+        return all((piece.astype(np.float32) == piece).all() for piece in pieces)
 
 
 def _begins(counts: NDArray[np.int64]) -> NDArray[np.int64]:
