@@ -393,3 +393,28 @@ def test_labels_of_many_rows_are_read_in_parts(tmp_path: Path, monkeypatch: pyte
     assert parts.fingerprint == whole.fingerprint
     assert parts.target is not None
     assert [parts.target.classes[i] for i in parts.target.values] == labels.tolist()
+
+
+@pytest.mark.parametrize("long", ["all", "some", "none"])
+@pytest.mark.parametrize("at_a_time", [1, 2, 7, 4096])
+@pytest.mark.parametrize("size", [64, 2**20])
+def test_every_row_keeps_its_query(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, long: str, at_a_time: int, size: int
+) -> None:
+    """Labels of many digits are pointed out by the kernel, and may fill their list in the middle of a line."""
+    n = 4 * at_a_time + 1
+    is_long = {"all": np.ones(n, bool), "some": np.arange(n) % 3 > 0, "none": np.zeros(n, bool)}[long]
+    words = [f"0.{10**21 + i}" if many else str(i) for i, many in enumerate(is_long.tolist())]
+    lines = [
+        f"{word} qid:{i // 2}{' 1:1' if i % 2 else ''}{' # all' if i % 5 == 0 else ''}" for i, word in enumerate(words)
+    ]
+    (tmp_path / "t.svm").write_text("\n".join([*lines, "0 qid:9 2:1"]))
+    monkeypatch.setattr("fernwood.sources.svmlight._ROWS_AT_A_TIME", at_a_time)
+    pieces(monkeypatch, size)
+    store = fernwood.ingest(tmp_path / "t.svm", target="label", groups="qid", task="regression")
+    assert store.target is not None
+    assert store.target.values.tolist() == [*(float(word) for word in words), 0]
+    assert store.groups is not None
+    queries = [*(i // 2 for i in range(n)), 9]
+    np.testing.assert_array_equal(store.groups, np.unique(queries, return_inverse=True)[1])
+    assert store.column(0).tolist() == [*(i % 2 for i in range(n)), 0]

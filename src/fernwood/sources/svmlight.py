@@ -66,7 +66,8 @@ class SvmlightSource(EntryTextSource):
                 told = longs[: state[3]]
                 if len(told):
                     labels[-1 - told[:, 0], 0] = long_numbers(feed.text, told)
-                if outcome == FULL and state[5] == len(labels):  # at the beginning of a line: all of them are whole
+                # FULL may mean the numbers pointed out: only before a line are all labels and queries whole.
+                if outcome == FULL and state[5] == len(labels) and state[6] == 0:
                     parts.append(labels.copy())
                     state[5] = 0
                 elif outcome == HUNGRY and not feed.final:
@@ -86,7 +87,7 @@ class SvmlightSource(EntryTextSource):
             state[0] = feed.start
 
             def parse(room: Entries, longs: NDArray[np.int64]) -> int:
-                if state[5] == len(labels) and state[6] != 1:  # read before; only their room is needed
+                if state[5] == len(labels) and state[6] == 0:  # read before; only their room is needed
                     state[5] = 0
                 return int(parse_svmlight(feed.text, feed.final, self._base, place_of, state, labels, *room, longs))
 
