@@ -149,6 +149,52 @@ def test_every_column_of_obs_is_read(tmp_path: Path) -> None:
         assert found.task == task
 
 
+def of_every_type() -> dict[str, Any]:
+    """Columns of obs, each with a few values."""
+    cycle = np.arange(ROWS) % 3
+    gap = np.where(cycle == 0, None, cycle)
+    return {
+        "booleans": cycle == 0,
+        "categories that are booleans": pd.Categorical(cycle == 0),
+        "booleans with a gap": pd.Categorical(np.where(np.arange(ROWS) % 7 == 0, None, cycle == 0)),
+        "categories that are whole floats": pd.Categorical(cycle.astype(float)),
+        "categories that are floats": pd.Categorical(np.array([1e-7, 0.1, 1e20])[cycle]),
+        "categories that are short floats": pd.Categorical(np.array([0.1, 2.5, 3], np.float32)[cycle]),
+        "categories that are numbers": pd.Categorical(cycle * 10**17),
+        "categories with a gap": pd.Categorical(gap),
+        "categories in an order": pd.Categorical([f"b{i}" for i in cycle], ["b2", "b0", "b1"], ordered=True),
+        "words": [f"b{i}" for i in cycle],
+        "words of pandas": pd.array([None if i == 0 else f"b{i}" for i in cycle], "string"),
+        "small numbers": cycle.astype(np.int8),
+        "short floats": cycle.astype(np.float32) / 3,
+        "numbers with a gap": pd.array([None if i == 0 else i for i in cycle], "Int64"),
+        "floats with a gap": np.where(cycle == 0, np.nan, cycle / 3),
+    }
+
+
+@pytest.mark.parametrize("writer", ["h5ad", "zarr2"])
+@pytest.mark.parametrize("name", of_every_type())
+def test_a_column_of_obs_is_the_same_from_memory_and_from_a_file(tmp_path: Path, writer: str, name: str) -> None:
+    adata = annotated("csr")
+    adata.obs["it"] = of_every_type()[name]
+    gap = adata.obs["it"].isna().any()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # anndata says what it will do about missing words
+        path = WRITERS[writer](adata, tmp_path)
+    here, there = (fernwood.ingest(table, given=["it"]) for table in (adata, path))
+    assert here.fingerprint == there.fingerprint
+    assert here.scales([COLUMNS])[0].labels == there.scales([COLUMNS])[0].labels
+    frame = fernwood.ingest(adata.obs[["it"]])
+    assert frame.scales([0])[0].labels == here.scales([COLUMNS])[0].labels
+    assert frame.read([0]).tolist() == here.read([COLUMNS]).tolist()
+    if not gap:
+        here, there = (fernwood.ingest(table, target="it") for table in (adata, path))
+        assert here.fingerprint == there.fingerprint
+        assert here.target is not None
+        assert there.target is not None
+        assert here.target.classes == there.target.classes
+
+
 def test_small_budgets_change_nothing(tmp_path: Path) -> None:
     rng = np.random.default_rng(3)
     matrix = scipy.sparse.random_array((800, 3000), density=0.2, format="csr", dtype=np.float32, random_state=rng)

@@ -184,7 +184,7 @@ def as_arrow(values: Any, name: str) -> pa.Array:
     """A column of obs, as anndata reads it, in Arrow; pandas and Arrow need not know each other for it."""
     if hasattr(values, "categories"):
         codes = np.asarray(values.codes)
-        labels = pa.array([str(label) for label in values.categories], pa.large_string())
+        labels = as_arrow(np.asarray(values.categories), name)  # Arrow spells numbers and booleans, as those of a frame
         return pa.DictionaryArray.from_arrays(pa.array(codes.astype(np.int32), mask=codes < 0), labels)
     missing = np.asarray(values.isna()) if hasattr(values, "isna") else None
     if missing is not None:  # an extension type of pandas
