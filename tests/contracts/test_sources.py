@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet as pq
@@ -60,6 +61,24 @@ class TestNpyByColumns(SourceContract):
 class TestFrame(SourceContract):
     def make_source(self, folder: Path, values: Values) -> Source:
         return open_source(pd.DataFrame(values, columns=names(values)))
+
+
+class TestFrameOfSeveralTypes(SourceContract):
+    """Columns are taken one by one."""
+
+    def make_source(self, folder: Path, values: Values) -> Source:
+        frame = pd.DataFrame(values, columns=names(values))
+        return open_source(frame.assign(c3=frame["c3"].astype("Float64")))
+
+
+class TestPolarsFrame(SourceContract):
+    def make_source(self, folder: Path, values: Values) -> Source:
+        return open_source(pl.from_arrow(as_table(values)))
+
+
+class TestArrowTable(SourceContract):
+    def make_source(self, folder: Path, values: Values) -> Source:
+        return open_source(as_table(values))
 
 
 class TestCsv(SourceContract):

@@ -106,10 +106,11 @@ def test_whole_numbers_are_not_rounded(
     np.testing.assert_array_equal(band, values[:, wanted].T.astype(band.dtype))
 
 
+@pytest.mark.skipif(np.dtype("g").itemsize == 8, reason="this machine has no longer floats than doubles")
 @pytest.mark.parametrize("memory", [2**28, 100_000], ids=["roomy", "tight"])
 def test_longer_floats_than_any_table_has_are_refused_on_their_way_out(tmp_path: Path, memory: int) -> None:
     values = np.random.default_rng(0).standard_normal((N_ROWS, N_COLUMNS)).astype(np.longdouble)
     with by_rows(tmp_path, values).reading(np.arange(2), Workspace(memory, tmp_path, lambda _: None)) as reader:
         np.testing.assert_array_equal(reader.band(0, 2).values, values[:, :2].T.astype(float))
-        with pytest.raises(SourceError, match="of type 'float128', which no table is written with; save them as"):
+        with pytest.raises(SourceError, match="of type 'float[0-9]+', which no table is written with; save them as"):
             reader.columns(0, 2)

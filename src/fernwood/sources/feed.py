@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,15 +15,33 @@ from fernwood.sources.arrow import first_line
 from fernwood.sources.text_format import COMPRESSED
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from numpy.typing import NDArray
 
-__all__ = ["PIECE_BYTES", "TextFeed"]
+__all__ = ["PIECE_BYTES", "TextFeed", "unpacking"]
 
 PIECE_BYTES = 2**20
 _LONGEST_CELL = 2**24
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+@contextmanager
+def unpacking(title: str) -> Iterator[None]:
+    """Turn what Arrow says of a text that it reads, packed perhaps, into one sentence."""
+    try:
+        yield
+    except pa.ArrowException as error:
+        pass_on_shortage(error)
+        raise SourceError(
+            f"{title} cannot be unpacked here ({first_line(error)}); unpack it first, and give the plain text"
+        ) from error
+    except OSError as error:
+        pass_on_shortage(error)
+        raise SourceError(
+            f"{title} cannot be read to its end ({first_line(error)}); it may be cut off: copy it again"
+        ) from error
 
 
 class TextFeed:
@@ -66,13 +85,8 @@ class TextFeed:
             self._buffer[:rest] = self._buffer[used : self._filled]
         self._filled = rest
         while self._filled < len(self._buffer):
-            try:
+            with unpacking(self._title):
                 got = self._stream.readinto(self._buffer.data[self._filled :])
-            except OSError as error:
-                pass_on_shortage(error)
-                raise SourceError(
-                    f"{self._title} cannot be read to its end ({first_line(error)}); it may be cut off: copy it again"
-                ) from error
             if not got:
                 self.final = True
                 break

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 
 from fernwood.errors import SourceError, shown
@@ -13,12 +14,12 @@ from fernwood.sources.arrays import array_band
 from fernwood.sources.arrow import arrow_band, first_line
 from fernwood.sources.base import Band, Reader, Source, Workspace
 from fernwood.sources.names import ListedNames
+from fernwood.sources.repeating import RepeatingReader, distinct
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import narwhals as nw
-    import numpy as np
     from numpy.typing import NDArray
 
     from fernwood.sources.names import Names
@@ -55,14 +56,16 @@ class FrameSource(Source):
 
         self.title = "the data frame"
         table, names = _with_plain_names(table)
-        self._frame = nw.from_native(collected(table), eager_only=True)
+        self._frame = nw.from_native(_in_own_order(collected(table)), eager_only=True)
         self.names = ListedNames(names if names is not None else self._frame.columns)
         self.n_bytes = int(self._frame.estimated_size())
 
     @contextmanager
     def reading(self, columns: NDArray[np.int64], workspace: Workspace) -> Iterator[Reader]:  # noqa: ARG002
         """Open the frame to read some columns."""
-        yield _FrameReader(self._frame, columns, self.names)
+        once, places = distinct(columns)
+        reader = _FrameReader(self._frame, once, self.names)
+        yield reader if len(once) == len(columns) else RepeatingReader(reader, places)
 
 
 def _with_plain_names(table: Any) -> tuple[Any, list[str] | None]:
@@ -78,12 +81,19 @@ def _with_plain_names(table: Any) -> tuple[Any, list[str] | None]:
     return table, None
 
 
+def _in_own_order(table: Any) -> Any:
+    """Numbers of pandas in the machine's order of bytes: neither pandas nor Arrow picks columns of the other."""
+    types = table.dtypes.items() if hasattr(table, "iloc") else ()
+    swapped = {name: kind.newbyteorder("=") for name, kind in types if isinstance(kind, np.dtype) and not kind.isnative}
+    return table.astype(swapped) if swapped else table
+
+
 class _FrameReader(Reader):
     def __init__(self, frame: nw.DataFrame[Any], columns: NDArray[np.int64], names: Names) -> None:
         self._frame = frame
         self._names = names
         self._columns = columns
-        self._kinds = list(frame.schema.values())  # by place: a column that is asked for twice stands twice in a part
+        self._kinds = list(frame.schema.values())
         self.n_rows = len(frame)
 
     def overhead(self) -> int:

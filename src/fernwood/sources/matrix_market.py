@@ -20,6 +20,7 @@ from fernwood.sources.arrow import first_line
 from fernwood.sources.beside import RowTable
 from fernwood.sources.cell_folders import BARCODES, FEATURES, companion, find_matrix
 from fernwood.sources.entry_text import EntryTextSource
+from fernwood.sources.feed import unpacking
 from fernwood.sources.names import ListedNames, Names
 from fernwood.sources.text_format import COMPRESSED
 
@@ -169,13 +170,12 @@ def _read_header(feed: TextFeed, title: str) -> _Header:
 
 def _lines(path: Path) -> list[str]:
     codec = COMPRESSED.get(path.suffix.lower())
-    with opened(path) as file, pa.input_stream(file, compression=codec) as stream:
-        try:
-            text = stream.read().decode("utf-8-sig")
-        except (UnicodeDecodeError, OSError) as error:
-            raise SourceError(
-                f"{shown(path.name)} cannot be read as text ({first_line(error)}); copy it again"
-            ) from error
+    with opened(path) as file, unpacking(shown(path.name)), pa.input_stream(file, compression=codec) as stream:
+        data = stream.read()
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise SourceError(f"{shown(path.name)} cannot be read as text ({first_line(error)}); copy it again") from error
     return [line.rstrip("\r") for line in text.split("\n") if line.strip()]
 
 

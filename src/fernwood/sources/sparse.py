@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from copy import copy
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from fernwood.errors import BudgetError, SourceError
 from fernwood.sources.arrays import float_type
 from fernwood.sources.base import Reader, Source, Workspace
 from fernwood.sources.names import NumberedNames
-from fernwood.sources.sparse_columns import SparseReader, StoredColumns, get_ready, row_starts, turning
+from fernwood.sources.sparse_columns import SparseReader, StoredColumns, get_ready, plain_type, row_starts, turning
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    import numpy as np
     from numpy.typing import NDArray
     from scipy.sparse import csc_array, csr_array, sparray
 
@@ -51,7 +53,7 @@ class SparseSource(Source):
         converted = 0 if matrix.format == "csc" else 2 * self.n_bytes
         if converted > workspace.memory:
             raise BudgetError(f"{self.title} does not fit the memory given once more", converted)
-        by_columns = matrix.tocsc()
+        by_columns = _of_plain_numbers(matrix).tocsc()
         stored = StoredColumns(
             _starts(by_columns, 1, self.title),
             by_columns.indices,
@@ -61,6 +63,16 @@ class SparseSource(Source):
             self.title,
         )
         yield SparseReader(stored, matrix.shape[0], matrix.dtype, self.title, converted // 2)
+
+
+def _of_plain_numbers(matrix: sparray) -> sparray:
+    """The same matrix in a type that SciPy converts; its own `astype` sums first, and in place, what stands twice."""
+    data, dtype = getattr(matrix, "data", None), plain_type(matrix.dtype)
+    if matrix.format == "csc" or not isinstance(data, np.ndarray) or data.dtype in (dtype, object):
+        return matrix
+    plain = copy(matrix)
+    plain.data = data.astype(dtype)
+    return plain
 
 
 def _starts(matrix: csc_array | csr_array, axis: int, title: str) -> NDArray[np.int64]:

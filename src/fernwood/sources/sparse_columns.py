@@ -45,6 +45,7 @@ __all__ = [
     "Vector",
     "fit_float32",
     "get_ready",
+    "plain_type",
     "row_starts",
 ]
 
@@ -125,7 +126,9 @@ class StoredColumns:
             part = slice(int(self._starts[run[0]]), int(self._starts[run[-1] + 1]))
             rows.append(_small(self._rows[part], self._n_rows, "row", self._title))
             values.append(self._values[part])
-        return Columns(_begins(self.counts[start:stop]), _together(rows), _together(values))
+        together = _together(values)
+        plain = together.astype(plain_type(together.dtype), copy=False)
+        return Columns(_begins(self.counts[start:stop]), _together(rows), plain)
 
 
 class TurnedRows:
@@ -149,8 +152,8 @@ class TurnedRows:
         self._place_of = np.full(n_columns, -1, np.int32)
         self._place_of[wanted] = np.arange(len(wanted))
         self._n_columns = n_columns
-        self._dtype = dtype
-        self._bits = np.dtype(f"u{dtype.itemsize}")
+        self._dtype = plain_type(dtype)
+        self._bits = np.dtype(f"u{self._dtype.itemsize}")
         self._title = title
         self._workspace = workspace
         self._scratch = Scratch(workspace.scratch, workspace.memory // 2)
@@ -197,7 +200,7 @@ class TurnedRows:
     ) -> None:
         offsets = np.empty(len(self.counts) + 1, np.int64)
         rows, sorted_values = np.empty(len(values), np.int32), np.empty(len(values), self._bits)
-        values = np.ascontiguousarray(values).view(self._bits)
+        values = np.ascontiguousarray(values, self._dtype).view(self._bits)
         at = int(turn_rows(starts, first, indices, values, self._place_of, offsets, rows, sorted_values))
         if at >= 0:
             raise _beyond(int(indices[at]), self._n_columns, "column", self._title)
@@ -328,6 +331,19 @@ def turning(
         yield SparseReader(FoundColumns(turned, found), n_rows, values.dtype, title)
     finally:
         turned.close()
+
+
+def plain_type(dtype: np.dtype[np.generic]) -> np.dtype[np.generic]:
+    """The type that stored numbers are sorted and summed in: SciPy has floats of four and eight bytes, in its order.
+
+    Examples
+    --------
+    >>> plain_type(np.dtype(np.float16)), plain_type(np.dtype(">i8"))
+    (dtype('float32'), dtype('int64'))
+    """
+    if dtype.kind == "f" and dtype.itemsize not in (4, 8):
+        return float_type(dtype, "the table")
+    return dtype.newbyteorder("=")
 
 
 def row_starts(starts: NDArray[np.generic], n: int, n_stored: int, title: str) -> NDArray[np.int64]:

@@ -19,6 +19,7 @@ from fernwood.errors import SourceError, TargetError, shown
 from fernwood.files import FileWriter, opened, remove
 from fernwood.sources import open_source
 from fernwood.sources.base import Band, Kind
+from fernwood.sources.feed import unpacking
 from fernwood.sources.table_form import TableForm
 from fernwood.sources.text_format import COMPRESSED, is_text_name
 from fernwood.sources.typed import decoded
@@ -162,6 +163,7 @@ def _lines(path: Path) -> Iterator[str]:
     try:
         with (
             opened(path) as file,
+            unpacking(shown(path.name)),
             pa.input_stream(file, compression=codec, buffer_size=2**16) as stream,
             io.TextIOWrapper(io.BufferedReader(stream), encoding="utf-8-sig") as text,
         ):
