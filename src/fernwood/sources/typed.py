@@ -70,7 +70,7 @@ def exact_columns(values: NDArray[np.generic]) -> list[pa.Array]:
         raise SourceError(
             f"the values are of type {shown(values.dtype)}, which no table is written with; save them as float64"
         )
-    return [pa.array(column, mask=np.isnan(column)) for column in values]  # type: ignore[arg-type]
+    return [pa.array(column, mask=np.isnan(column)) for column in values]
 
 
 def decoded(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
