@@ -12,6 +12,7 @@ from hypothesis import given, strategies as st
 import fernwood
 from fernwood.errors import BudgetError, FernwoodWarning, ParameterError, SourceError, StoreError, TargetError
 from fernwood.sources.base import Progress
+from fernwood.store.spilling import where_workers_see_it
 
 RNG = np.random.default_rng(8)
 
@@ -46,6 +47,26 @@ def test_any_split_into_bands_gives_the_same_bytes(
     monkeypatch.setattr(module, "_BAND_BYTES", band_bytes)
     fernwood.ingest(table, tmp_path / "b.fern", target=np.arange(300) % 2)
     assert same_files(tmp_path / "a.fern", tmp_path / "b.fern")
+
+
+@pytest.mark.parametrize("band_bytes", [1, 1000, 2500, 6000])
+def test_any_split_of_categories_into_bands_gives_the_same_fingerprint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, band_bytes: int
+) -> None:
+    """A run knows its table by it, whatever memory a store was made with."""
+    rng = np.random.default_rng(1)
+    words = {f"[{i}]": rng.choice([f"[{i}", "'b]", "c"], 50) for i in range(4)}
+    frame = pd.DataFrame(words).assign(**{"number]": rng.random(50), "[last": rng.choice(["x", "y"], 50)})
+    whole = fernwood.ingest(frame, tmp_path / "a.fern", target=np.arange(50) % 2)
+    with where_workers_see_it(fernwood.ingest(frame, target=np.arange(50) % 2)) as spilled:
+        assert spilled.fingerprint == whole.fingerprint
+    monkeypatch.setattr(module, "_BAND_BYTES", band_bytes)
+    assert fernwood.ingest(frame, target=np.arange(50) % 2).fingerprint == whole.fingerprint
+    fernwood.ingest(frame, tmp_path / "b.fern", target=np.arange(50) % 2)
+    assert same_files(tmp_path / "a.fern", tmp_path / "b.fern")
+    monkeypatch.setattr("fernwood.store.spilling._BLOCK_BYTES", band_bytes // 20)
+    with where_workers_see_it(fernwood.ingest(frame, target=np.arange(50) % 2)) as spilled:
+        assert spilled.fingerprint == whole.fingerprint
 
 
 def test_bands_get_narrower_when_memory_runs_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -210,7 +210,7 @@ def _spelled(field: pa.Array) -> bytes:
         return b"None, " * len(field)
     if pa.types.is_string(field.type) and field.equals(pa.repeat(field[0], len(field))):  # kinds: mostly one
         return f"{field[0].as_py()!r}, ".encode() * len(field)
-    return repr(field.to_pylist()).strip("[]").encode() + b", "
+    return repr(field.to_pylist())[1:-1].encode() + b", "  # without the brackets of the list, not those of its entries
 
 
 def _npy_header(n_columns: int, n_rows: int) -> bytes:
