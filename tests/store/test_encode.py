@@ -99,6 +99,15 @@ def test_values_that_were_not_there() -> None:
     assert coding.codes(nothing)[1].tolist() == [255] * 4
 
 
+def test_a_column_that_stands_twice_is_neither_of_both() -> None:
+    coding = Coding.of(fernwood.ingest(pd.DataFrame({"a": RNG.random(12), "b": RNG.random(12)})), [1, 0])
+    new = pd.DataFrame(RNG.random((4, 4)), columns=["c", "a", "b", "a"])
+    with pytest.raises(SourceError, match="column 'a' stands twice in the data frame; rename one of them"):
+        coding.codes(new)
+    twice = new.rename(columns={"a": "d"}).set_axis(["a", "c", "b", "c"], axis=1)  # others may
+    assert coding.codes(twice).shape == (2, 4)
+
+
 def test_codes_follow_the_thresholds() -> None:
     store = fernwood.ingest(RNG.standard_normal((2000, 2)))
     cuts = store.thresholds(0)

@@ -147,6 +147,7 @@ class Coding:
             places = pc.index_in(self.names, value_set=pa.concat_arrays([run for _, run in names.runs()]))
             missing = np.flatnonzero(places.is_null().to_numpy(zero_copy_only=False))
             if not len(missing):
+                self._refuse_twins(names, title)
                 return np.asarray(places, np.int64)
             if not self._numbered():
                 name = str(self.names[int(missing[0])])
@@ -160,6 +161,14 @@ class Coding:
                 "same columns in the same order"
             )
         return self.positions
+
+    def _refuse_twins(self, names: Names, title: str) -> None:
+        """Refuse a table with two columns of a name that was learned from: all names are there, each of them once."""
+        ours = pa.concat_arrays([run.filter(pc.is_in(run, value_set=self.names)) for _, run in names.runs()])
+        if len(ours) > len(self.names):
+            counts = ours.value_counts()
+            twin = counts.field("values")[pc.index(pc.greater(counts.field("counts"), 1), pa.scalar(True)).as_py()]
+            raise SourceError(f"column {shown(twin)} stands twice in {title}; rename one of them")
 
     def _numbered(self) -> bool:
         return bool(self.names.equals(NumberedNames(self.n_columns).take(self.positions)))
