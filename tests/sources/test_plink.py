@@ -66,6 +66,16 @@ def same(a: Store, b: Store) -> None:
         np.testing.assert_array_equal(a.thresholds(i), b.thresholds(i))
 
 
+@pytest.mark.parametrize("n_rows", [61, 62, 63])
+def test_genotypes_of_more_people_than_there_are(tmp_path: Path, n_rows: int) -> None:
+    """Four people share a byte, so that the size of the file alone would let up to three of them pass."""
+    path = write_plink(tmp_path / "cohort.bed", genotypes(64))
+    lines = path.with_suffix(".fam").read_text().splitlines(keepends=True)
+    path.with_suffix(".fam").write_text("".join(lines[:n_rows]))
+    with pytest.raises(SourceError, match=rf"has genotypes of more people than the {n_rows} of its .fam; copy all"):
+        fernwood.ingest(path)
+
+
 @pytest.mark.parametrize("n_rows", [60, 61, 62, 63])
 def test_the_store_is_that_of_the_numbers(tmp_path: Path, n_rows: int) -> None:
     table = genotypes(n_rows)

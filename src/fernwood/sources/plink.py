@@ -82,12 +82,13 @@ class PlinkSource(Source):
     def reading(self, columns: NDArray[np.int64], workspace: Workspace) -> Iterator[Reader]:  # noqa: ARG002
         """Open the file to read some variants."""
         with FileReader(self._path) as file:
-            yield _PlinkReader(file, columns, self._n_rows)
+            yield _PlinkReader(file, columns, self._n_rows, self.title)
 
 
 class _PlinkReader(Reader):
-    def __init__(self, file: FileReader, columns: NDArray[np.int64], n_rows: int) -> None:
+    def __init__(self, file: FileReader, columns: NDArray[np.int64], n_rows: int, title: str) -> None:
         self._file = file
+        self._title = title
         self._columns = columns
         self._stride = -(-n_rows // 4)
         self._packed = np.empty((0, self._stride), np.uint8)
@@ -106,6 +107,12 @@ class _PlinkReader(Reader):
             if first < last:
                 place = _HEADER + int(wanted[first]) * self._stride
                 self._file.read_into(packed[first:last].data.cast("B"), place)
+        # Of the last four people some may be none: PLINK leaves their bits empty, and the size of a file says nothing.
+        if self.n_rows % 4 and (packed[:, -1] >> (2 * (self.n_rows % 4))).any():
+            raise SourceError(
+                f"{self._title} has genotypes of more people than the {self.n_rows} of its .fam; copy all three files "
+                "again, together"
+            )
         codes = np.empty((len(wanted), self.n_rows), np.uint8)
         counts = np.empty((len(wanted), len(_COUNTS) + 1), np.int64)
         unpack_genotypes(packed, codes, counts)
