@@ -16,6 +16,9 @@ import scipy.sparse
 
 import fernwood
 from fernwood.errors import BudgetError, SourceError, StoreError, TargetError
+from fernwood.files import mapped_file
+from fernwood.sources import open_source
+from fernwood.sources.arrays import NpySource
 
 RNG = np.random.default_rng(2)
 TABLE = RNG.random((6, 3))
@@ -139,6 +142,45 @@ def test_a_mapping_whose_file_was_replaced_keeps_its_values(tmp_path: Path) -> N
     np.save(tmp_path / "new.npy", TABLE + 1)
     (tmp_path / "new.npy").rename(tmp_path / "t.npy")
     np.testing.assert_array_equal(fernwood.ingest(mapped).column(0), TABLE[:, 0])
+
+
+def test_a_mapping_whose_file_differs_in_the_middle_alone(tmp_path: Path) -> None:
+    np.save(tmp_path / "t.npy", np.random.default_rng(0).random((600, 20)))
+    mapped = np.load(tmp_path / "t.npy", mmap_mode="r")
+    if mapped_file(mapped.__array_interface__["data"][0]) is None:
+        pytest.skip("this system does not say which files are mapped")
+    assert isinstance(open_source(mapped), NpySource)
+    before = np.array(mapped)
+    after = before.copy()
+    after[200:400] += 1
+    np.save(tmp_path / "new.npy", after)
+    (tmp_path / "new.npy").rename(tmp_path / "t.npy")
+    np.testing.assert_array_equal(fernwood.ingest(mapped).read(range(20)), fernwood.ingest(before).read(range(20)))
+
+
+def test_where_nobody_says_what_is_mapped_a_file_like_the_mapping_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fernwood.sources.arrays.mapped_file", lambda _: None)
+    np.save(tmp_path / "t.npy", TABLE)
+    mapped = np.load(tmp_path / "t.npy", mmap_mode="r")
+    assert isinstance(open_source(mapped), NpySource)
+    np.save(tmp_path / "new.npy", TABLE + 1)
+    (tmp_path / "new.npy").rename(tmp_path / "t.npy")
+    assert not isinstance(open_source(mapped), NpySource)
+
+
+def test_parts_in_another_order_need_names_that_differ(tmp_path: Path) -> None:
+    """Which of two columns of one name is which, their order alone could say."""
+    columns = [pa.array([1.0, 2.0]), pa.array([3.0, 4.5]), pa.array([5.0, 6.0])]
+    pq.write_table(pa.table(columns, names=["a", "a", "b"]), tmp_path / "part-1.parquet")
+    pq.write_table(pa.table(columns, names=["a", "a", "b"]), tmp_path / "part-2.parquet")
+    store = fernwood.ingest(tmp_path, clean_names=True)
+    assert [store.column(i).tolist() for i in range(3)] == [[1, 2, 1, 2], [3, 4.5, 3, 4.5], [5, 6, 5, 6]]
+    for names, found in ((["b", "a", "a"], columns), (["a", "b", "b"], columns), (["b", "a"], columns[:2])):
+        pq.write_table(pa.table(found, names=names), tmp_path / "part-3.parquet")
+        with pytest.raises(SourceError, match="'part-3.parquet' has other columns than 'part-1.parquet', or has them"):
+            fernwood.ingest(tmp_path, clean_names=True)
 
 
 def test_parts_stack_by_number_and_subfolders_are_seen(tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ __all__ = [
     "is_file",
     "is_link",
     "is_ours_alone",
+    "mapped_file",
     "modified",
     "nearest_path",
     "size_of",
@@ -92,6 +93,26 @@ def size_of(path: Path) -> int:
 def modified(path: Path) -> int:
     """When a file was written last, in nanoseconds."""
     return os.stat(path).st_mtime_ns
+
+
+def mapped_file(address: int) -> str | None:
+    """The name that a file mapped at an address has now, or had when it was removed; None where the system is silent.
+
+    Examples
+    --------
+    >>> mapped_file(0) or "nothing is mapped there"
+    'nothing is mapped there'
+    """
+    try:
+        with open("/proc/self/maps", errors="surrogateescape") as lines:
+            for line in lines:
+                span, *_, name = line.rstrip("\n").split(maxsplit=5)
+                begin, end = (int(edge, 16) for edge in span.split("-"))
+                if begin <= address < end:
+                    return name
+    except OSError:  # not everywhere
+        return None
+    return ""
 
 
 def is_ours_alone(path: Path) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from fernwood.errors import SourceError, shown
-from fernwood.files import FileReader, opened
+from fernwood.files import FileReader, mapped_file, opened
 from fernwood.plain_arrays import read_header
 from fernwood.sources.arrow import arrow_band, first_line
 from fernwood.sources.base import Band, Kind, Progress, Reader, Source, Workspace
@@ -168,8 +168,14 @@ class NpySource(Source):
 
 
 def _is_what_is_mapped(path: Path, array: np.memmap) -> bool:
-    """Whether the file under the mapping's name still is the one that is mapped, by size and by its ends."""
+    """Whether the file under the mapping's name still is the one that is mapped; it may have been replaced since.
+
+    Where the system does not say which file is mapped, size and ends decide.
+    """
     flat = array.ravel(order="K").view(np.uint8)
+    name = mapped_file(flat.__array_interface__["data"][0])
+    if name is not None:
+        return name == str(path.resolve())
     edge = min(flat.size, 4096)
     try:
         with FileReader(path) as file:

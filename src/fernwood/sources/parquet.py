@@ -176,6 +176,8 @@ class ColumnarSource(Source):
                 self._join_by(key, parts)
                 parts = self._opened(stack)
                 names = parts[0].names
+            if not self._by_columns:
+                self._check_stacked(parts)
             if self._by_columns:
                 names = [name for p in parts for name in p.names]
                 self._check_side_by_side(parts)
@@ -193,6 +195,16 @@ class ColumnarSource(Source):
             stack.callback(part.close)
             parts.append(part if self._orders is None else KeyedPart(part, self._orders.key, self._orders.orders[i]))
         return parts
+
+    def _check_stacked(self, parts: list[Part]) -> None:
+        """Refuse parts whose columns differ where a name stands twice: names do not say then which is which."""
+        names = parts[0].names
+        for part, path in zip(parts[1:], self._paths[1:], strict=True):
+            if part.names != names and len(set(names)) < max(len(names), len(part.names)):
+                raise SourceError(
+                    f"{shown(path.name)} has other columns than {shown(self._paths[0].name)}, or has them in another "
+                    "order, and a name stands twice among them; rename one, or write all parts alike"
+                )
 
     def _check_side_by_side(self, parts: list[Part]) -> None:
         seen: dict[str, Path] = {}
