@@ -1,21 +1,17 @@
-"""Partners, interchangeable columns, columns that give the target away, and what is said of all columns."""
+"""Partners, groups of columns, columns that give the target away, and what is said of all columns."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import fernwood
 from fernwood.result import Result
 from fernwood.saved import load_result, save_result
-from fernwood.search.dealing import Dealer
-from fernwood.search.examining import Examiner
-from fernwood.search.relating import _told_more, interchangeable
+from fernwood.search.relating import _told_more
 from fernwood.search.rolling import select_by_snowball
-from fernwood.search.scoring import Scorer
 from fernwood.search.snowball_settings import SnowballSettings
 
 
@@ -75,19 +71,6 @@ def test_telling_more_is_a_difference_of_means() -> None:
                 expected = told[j, with_it].mean() - told[j, without].mean()
                 assert more[j, u] == pytest.approx(expected, abs=1e-6)
     assert np.argwhere(clear).tolist() == [[1, 2]]
-
-
-def test_categories_are_alike_when_they_divide_the_rows_alike() -> None:
-    rng = np.random.default_rng(1)
-    kind = rng.choice(list("abcd"), 300)
-    frame = pd.DataFrame({"kind": kind, "other": rng.choice(list("abcd"), 300)})
-    frame["renamed"] = pd.Series(kind).map({"a": "w", "b": "z", "c": "y", "d": "x"})
-    frame["number"] = rng.standard_normal(300)
-    store = fernwood.ingest(frame)
-    examiner = Examiner(Scorer(store, None, np.ones(300), Dealer(0)), np.arange(4), 1)
-    numbers = interchangeable(examiner, np.arange(4)).tolist()
-    assert numbers[0] == numbers[2]
-    assert len(set(numbers)) == 3
 
 
 @pytest.mark.parametrize("task", ["classification", "regression"])

@@ -103,6 +103,7 @@ def _compile_ratios() -> None:
 
 
 def _compile_snowball() -> None:
+    from fernwood.kernels.alike import tell_each_other
     from fernwood.kernels.components import fill_components, step_components, weigh_codes
     from fernwood.kernels.dealing import deal_pieces, permute_codes
     from fernwood.kernels.examining import Contexts, count_pairs, examine_pairs
@@ -125,6 +126,8 @@ def _compile_snowball() -> None:
     count_pairs(codes, one, one, one, steps.view(np.int16)[:, :, 0], unit, contexts, out)
     tell(out, Chances(out[0], out[0], out[0]), out[0])
     add_up(out[0], np.empty(1))
+    categories = np.ones(1, np.bool_)
+    tell_each_other(codes, codes, categories, categories, np.ones(4), np.empty((1, 1)))
 
 
 def _compile_strata() -> None:

@@ -99,11 +99,6 @@ class Examiner:
         """The codes of some columns, for the rows that count."""
         return self.scorer.codes(self.ids[ranks])
 
-    def components(self, rank: int, most_rows: int) -> NDArray[np.float32]:
-        """What a column stands for, row by row; see `Scorer.components`."""
-        position, category = int(self.ids[rank]), bool(self.categories[rank])
-        return self.scorer.components(position, category=category, most_rows=most_rows)
-
     def columns(self, ranks: NDArray[np.signedinteger[Any]]) -> Columns:
         """Some columns, as a scorer takes them."""
         return Columns(self.ids[ranks], self.categories[ranks], self.kept[ranks])

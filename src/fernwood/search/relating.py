@@ -1,12 +1,10 @@
-"""What columns found have to do with each other: partners, interchangeable ones, and ones that give the target away."""
+"""What columns found have to do with each other and with the target: partners, and columns that give it away."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from fernwood import seeds
 from fernwood.learner.contexts import n_laid_out
@@ -20,7 +18,7 @@ if TYPE_CHECKING:
     from fernwood.search.evidence import ContextEvidence
     from fernwood.search.examining import Examiner
 
-__all__ = ["find_partners", "gives_away", "interchangeable"]
+__all__ = ["find_partners", "gives_away"]
 
 _RELATING = 8  # the address below the seed
 _FEWEST_CONTEXTS, _MOST_CONTEXTS, _CONTEXTS_A_COLUMN = 128, 1024, 8
@@ -29,10 +27,6 @@ _ONE_ALONE_IN = 8
 _MOST_PARTNERS = 5
 _CLEAR = 4.0
 """Standard errors by which contexts with a partner must tell more than those without it."""
-_ALIKE = 0.9
-"""Columns that correlate by this much, or span about the same differences of categories, can stand for each other."""
-_COLUMNS_AT_ONCE = 256
-_ROWS_COMPARED = 4096
 _SHARED = 0.05
 """The most rows in bins that two classes share, where a column is said to give the target away."""
 
@@ -103,45 +97,6 @@ def _told_more(told: NDArray[np.float64], uses: NDArray[np.float64]) -> tuple[ND
     error = spread * np.sqrt(1 / np.maximum(n_with, 1) + 1 / np.maximum(n_without, 1))
     clear = (n_with >= 2) & (n_without >= 2) & (error > 1e-9) & (more > _CLEAR * error)
     return np.round(more, 6), clear
-
-
-def interchangeable(examiner: Examiner, found: NDArray[np.int64]) -> NDArray[np.int64]:
-    """A number for every column found: those with the same one can stand for each other, or are linked by such.
-
-    Numbers are compared by the correlation of their ranks, categories by the differences that both span.
-
-    Examples
-    --------
-    >>> import fernwood
-    >>> from fernwood.search.dealing import Dealer
-    >>> from fernwood.search.examining import Examiner
-    >>> from fernwood.search.scoring import Scorer
-    >>> x = np.random.default_rng(0).standard_normal((50, 3))
-    >>> x[:, 2] = -x[:, 0]
-    >>> examiner = Examiner(Scorer(fernwood.ingest(x), None, np.ones(50), Dealer(0)), np.arange(3), 1)
-    >>> interchangeable(examiner, np.arange(3)).tolist()
-    [0, 1, 0]
-    """
-    parts = [examiner.components(rank, _ROWS_COMPARED) for rank in found.tolist()]
-    widths = np.array([len(part) for part in parts])
-    starts = np.cumsum(widths) - widths
-    every = np.concatenate(parts)
-    every /= np.maximum(np.sqrt((every**2).sum(axis=1, keepdims=True)), np.finfo(np.float32).tiny)
-    left, right = [], []
-    for first in range(0, len(found), _COLUMNS_AT_ONCE):
-        some = slice(first, min(first + _COLUMNS_AT_ONCE, len(found)))
-        rows = np.concatenate([np.arange(starts[i], starts[i] + widths[i]) for i in range(some.start, some.stop)])
-        squares = (every[rows] @ every.T) ** 2
-        squares = np.add.reduceat(squares, starts, axis=1)
-        squares = np.add.reduceat(squares, starts[some] - starts[first], axis=0)
-        alike = np.round(squares, 6) >= _ALIKE**2 * np.minimum(widths[some, None], widths[None, :])
-        a, b = np.nonzero(alike)
-        left.append(a + first)
-        right.append(b)
-    a, b = np.concatenate(left), np.concatenate(right)
-    links = coo_array((np.ones(len(a)), (a, b)), shape=(len(found), len(found)))
-    number = connected_components(links, directed=False)[1]
-    return np.asarray(number, np.int64)
 
 
 def gives_away(examiner: Examiner, ground: Ground, found: NDArray[np.int64]) -> NDArray[np.int64]:

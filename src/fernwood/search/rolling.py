@@ -18,6 +18,7 @@ from fernwood.result import Facts, result_of
 from fernwood.run.directory import versions
 from fernwood.run.driving import drive
 from fernwood.run.plan import plan_waves
+from fernwood.search.alike import interchangeable
 from fernwood.search.checks import check_candidates, check_table
 from fernwood.search.comparing import compared
 from fernwood.search.conditions import given_positions
@@ -25,7 +26,7 @@ from fernwood.search.devices import Devices
 from fernwood.search.drawn import Drawn
 from fernwood.search.evidence import ContextEvidence, Look
 from fernwood.search.reducing import reduced
-from fernwood.search.relating import find_partners, gives_away, interchangeable
+from fernwood.search.relating import find_partners, gives_away
 from fernwood.search.resolution import check_rows_suffice, smallest_chance
 from fernwood.search.sampling import said_of_sample, sampled_rows
 from fernwood.search.selection import Selection, namer
@@ -307,8 +308,7 @@ def _relations(loop: Snowball, state: SnowballState, ids: NDArray[np.int32], see
     if not len(found):
         return Relations()
     examiner, ground = loop.examiner, loop.ground
-    number = interchangeable(examiner, found)
-    groups = [ids[found[number == k]].tolist() for k in np.unique(number) if np.count_nonzero(number == k) > 1]
+    groups = interchangeable(examiner, found)
     in_order = np.sort(found)
     alone = state.alone
     giving = gives_away(examiner, ground, found)
@@ -317,9 +317,11 @@ def _relations(loop: Snowball, state: SnowballState, ids: NDArray[np.int32], see
         for kind, _ in loop.told.kinds:
             loop.told.alone(kind, Drawn.nothing(ground), alone)
         giving = gives_away(loop.whole.examiner, loop.whole.ground, giving)
+        # Rows are drawn by class, so that columns may be more alike on the sample than they are.
+        groups = [part for group in groups for part in interchangeable(loop.whole.examiner, group)]
     partners = find_partners(examiner, loop.told, ground, in_order, alone[in_order].astype(np.float64), seed)
     by_position = {int(ids[rank]): ids[np.array(beside)].tolist() for rank, beside in partners.items()}
-    return Relations(groups, by_position, ids[giving].tolist())
+    return Relations([ids[group].tolist() for group in groups], by_position, ids[giving].tolist())
 
 
 def _verdicts(wave: NDArray[np.int16], rates: NDArray[np.float64], settings: SnowballSettings) -> Verdicts:

@@ -10,7 +10,6 @@ import numpy as np
 
 from fernwood.kernels.components import fill_components
 from fernwood.search.components import Components
-from fernwood.store.quantise import MISSING
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -62,7 +61,7 @@ class Scorer:
 
     Attributes
     ----------
-    store, rows, deal
+    store, rows, weights, deal
     n_rows : that count
     components_of : scores columns by their components, and keeps those
     """
@@ -73,6 +72,7 @@ class Scorer:
         self.store = store
         self.rows = slice(None) if rows is None else rows
         self.n_rows = store.n_rows if rows is None else len(rows)
+        self.weights = weights
         self.deal = deal
         self.components_of = Components(weights)
         self._rooms = threading.local()
@@ -100,21 +100,6 @@ class Scorer:
             self.store.read(positions, out)
         else:
             out[:] = self.store.read(positions)[:, self.rows]
-
-    def components(self, position: int, *, category: bool, most_rows: int) -> NDArray[np.float32]:
-        """What a column stands for, row by row: its ranks, or all contrasts of categories; shape (components, rows).
-
-        Of very many rows, so many evenly spaced ones.
-        """
-        codes = self.codes(np.array([position]))
-        amounts = self.components_of.amounts(codes)
-        n_used = int(np.count_nonzero(amounts[0, :MISSING]))
-        n_components = max(n_used - 1, 1) if category else 1
-        part = np.arange((n_components + 1) // 2)
-        table = np.empty((len(part), 256, 2), np.float32)
-        fill_components(amounts, np.array([category]), np.zeros_like(part), part, table)
-        spaced = codes[0, :: -(-codes.shape[1] // most_rows)]
-        return np.concatenate([pair[spaced].T for pair in table])[:n_components]
 
     def survey(
         self, positions: NDArray[np.signedinteger[Any]], categories: NDArray[np.bool_]
