@@ -13,7 +13,10 @@ import pyarrow as pa
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-__all__ = ["Minimal", "Relations"]
+__all__ = ["MOST_OPEN", "Minimal", "Relations", "given_away"]
+
+MOST_OPEN = 0.05
+"""The share of a target of classes that a column may leave open, and still be said to give it away."""
 
 
 @dataclass(frozen=True)
@@ -22,9 +25,9 @@ class Relations:
 
     Attributes
     ----------
-    groups : lists of columns that can stand for each other, two or more in each, best first
+    groups : lists of columns that can all stand for each other, two or more in each, best first
     partners : for a column, those beside which it tells more, strongest first
-    giving_away : columns that leave nothing of the target open
+    giving_away : columns that leave next to nothing of the target open; see `given_away`
     """
 
     groups: list[list[int]] = field(default_factory=list)
@@ -55,6 +58,19 @@ class Relations:
             "group": pa.array([number.get(i) for i in chosen], pa.int32()),
             "partners": _lists(self.partners, chosen, name),
         }
+
+
+def given_away(task: str) -> str:
+    """What a column that gives the target away does.
+
+    Examples
+    --------
+    >>> given_away("regression")
+    "such a column puts the rows in the target's order"
+    """
+    if task == "regression":
+        return "such a column puts the rows in the target's order"
+    return f"at most {100 * MOST_OPEN:g} % of the target is left open once such a column is known"
 
 
 @dataclass(frozen=True)

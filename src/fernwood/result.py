@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from fernwood.errors import shown
 from fernwood.insight import Insight
+from fernwood.relations import given_away
 from fernwood.relevance.decision import Decision, Verdicts
 from fernwood.sources.names import ListedNames, NumberedNames
 
@@ -302,9 +303,8 @@ class Result:
             more = len(self.relations.giving_away) - len(named)
             listed = ", ".join(named) + (f" and {more:,} more" if more else "")
             verb = "gives" if len(self.relations.giving_away) == 1 else "give"
-            said.append(
-                f"{listed} {verb} the target away: nothing of it is left open; leave out what was made from the target"
-            )
+            why = given_away(self.facts.task)
+            said.append(f"{listed} {verb} the target away: {why}; leave out what was made from the target")
         if self.undecided:
             said.append(self.undecided)
         if self.minimal is not None:

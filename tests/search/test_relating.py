@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import fernwood
 from fernwood.result import Result
 from fernwood.saved import load_result, save_result
-from fernwood.search.relating import _told_more
+from fernwood.search.examining import Examiner
+from fernwood.search.relating import _told_more, gives_away
 from fernwood.search.rolling import select_by_snowball
+from fernwood.search.sight import sight
 from fernwood.search.snowball_settings import SnowballSettings
 
 
@@ -86,6 +90,72 @@ def test_a_column_that_gives_the_target_away_is_found_and_said(task: str) -> Non
     assert {0, 5} <= set(result.confirmed.tolist())
     assert result.relations.giving_away == [5]
     assert any(said.startswith("'x5' gives the target away") for said in result.remarks())
+
+
+@pytest.mark.parametrize("n_cuts", [1, 2, 4, 9])
+def test_a_cut_of_a_numeric_target_does_not_give_it_away(n_cuts: int) -> None:
+    """A column of so many bins of the target has its order, and leaves much of it open."""
+    rng = np.random.default_rng(5)
+    x, y = rng.standard_normal((600, 20)), rng.standard_normal(600)
+    x[:, 4] = np.searchsorted(np.quantile(y, np.arange(1, n_cuts + 1) / (n_cuts + 1)), y)
+    x[:, 9] = np.where(y < np.quantile(y, 0.03), y, 1.0)  # all of its codes but one are in the lowest rows
+    result = search(x, y)
+    assert 4 in result.confirmed
+    assert result.relations.giving_away == []
+    assert not any("gives the target away" in said for said in result.remarks())
+
+
+@pytest.mark.filterwarnings("ignore:column")  # of what is seen when a store is made
+@pytest.mark.parametrize("make", [np.log, np.negative, np.copy, lambda y: -np.exp(np.minimum(y, 40))])
+@pytest.mark.parametrize("counts", [False, True])
+def test_a_number_that_has_the_order_of_the_target_gives_it_away(
+    make: Callable[[np.ndarray], np.ndarray], counts: bool
+) -> None:
+    """Also where the target has a long tail, or few values."""
+    rng = np.random.default_rng(6)
+    x, y = rng.standard_normal((600, 20)), np.exp(2 * rng.standard_normal(600)) + 1
+    y = np.minimum(np.round(y), 30) if counts else np.minimum(y, 39)
+    x[:, 4] = make(y)
+    store = fernwood.ingest(x, target=y, task="regression")
+    result = select_by_snowball(store, SnowballSettings(n_contexts=16, max_contexts=0), 0).result
+    assert result.relations.giving_away == [4]
+    assert any("such a column puts the rows in the target's order" in said for said in result.remarks())
+
+
+def examined(x: object, y: object, task: str, found: list[int], weights: np.ndarray | None = None) -> list[int]:
+    store = fernwood.ingest(x, target=y, task=task, weights=weights)
+    at = sight(store, np.empty(0, np.int64), 0)
+    return gives_away(Examiner(at.scorer, np.arange(store.n_columns), 1), at.ground, np.array(found)).tolist()
+
+
+@pytest.mark.filterwarnings("ignore:column")
+def test_a_class_that_is_rare_is_not_told_by_a_bin_that_it_shares() -> None:
+    """Half of the rows of the highest value, four in a hundred, are cases: nothing else is known of them."""
+    value = np.repeat([0.0, 1.0, 2.0], [480, 480, 40])
+    case = (np.arange(1000) % 2 == 0) & (value == 2)
+    assert examined(value[:, None], case, "classification", [0]) == []
+    sure = value == 2
+    assert examined(value[:, None], sure, "classification", [0]) == [0]
+    # The cases that do not fit in weigh nothing, or next to nothing.
+    assert examined(value[:, None], case, "classification", [0], np.where((value == 2) & ~case, 1e-3, 1.0)) == [0]
+
+
+def test_bins_that_classes_share_leave_a_little_open() -> None:
+    rng = np.random.default_rng(7)
+    x = rng.standard_normal((1000, 3))
+    stage = np.searchsorted([-0.7, 0.6], x[:, 1])
+    assert examined(x, stage, "classification", [0, 1, 2]) == [1]
+    stage[np.argsort(x[:, 1])[::100]] = 2
+    assert examined(x, stage, "classification", [0, 1, 2]) == []
+
+
+@pytest.mark.filterwarnings("ignore:column")
+def test_categories_of_single_rows_say_nothing_of_their_class() -> None:
+    y = np.arange(200) % 10 == 0
+    names = np.where(np.arange(200) < 160, np.where(y, "case", "control"), "")
+    names[160:] = [f"n{i}" for i in range(40)]
+    frame = pd.DataFrame({"all": np.where(y, "case", "control"), "some": names})
+    assert examined(frame, y, "classification", [0, 1]) == [0]
 
 
 def test_all_columns_confirmed_is_said() -> None:

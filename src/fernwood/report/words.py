@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from fernwood.relations import given_away
 from fernwood.report.text import count_of, cut, number, readable, share, size, span
 
 if TYPE_CHECKING:
@@ -155,8 +156,8 @@ def _of_leakage(result: Result) -> list[Caution]:
             Caution(
                 "stop",
                 "Some columns give the target away",
-                f"{_listed(result, giving)}: nothing of the target is left open once they are known. Such a column is "
-                "often made from the target, or written down after it. Leave it out unless it is known in time.",
+                f"{_listed(result, giving)}: {given_away(result.facts.task)}. Often it was made from the target, or "
+                "written down after it. Leave it out unless it is known in time.",
             )
         )
     strong = [

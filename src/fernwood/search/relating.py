@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fernwood import seeds
 from fernwood.learner.contexts import n_laid_out
+from fernwood.relations import MOST_OPEN
 from fernwood.search.drawn import Drawn
+from fernwood.search.wording import midranks
 from fernwood.store.quantise import MISSING
 
 if TYPE_CHECKING:
@@ -27,8 +29,9 @@ _ONE_ALONE_IN = 8
 _MOST_PARTNERS = 5
 _CLEAR = 4.0
 """Standard errors by which contexts with a partner must tell more than those without it."""
-_SHARED = 0.05
-"""The most rows in bins that two classes share, where a column is said to give the target away."""
+_OPEN_ORDER = 0.005
+"""The share of a numeric target's ranks that a column may leave open, and still be said to have their order: fourteen
+equal bins leave so much, and a store cuts columns into 24 unless it is asked for fewer."""
 
 
 def find_partners(
@@ -100,33 +103,84 @@ def _told_more(told: NDArray[np.float64], uses: NDArray[np.float64]) -> tuple[ND
 
 
 def gives_away(examiner: Examiner, ground: Ground, found: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Those of some columns that leave nothing of the target open: each class, or value, has a place of its own."""
+    """Those of some columns that leave next to nothing of the target open: each class, or value, has its own place.
+
+    Of classes, a column leaves open what a guess by its codes would lose, over what a guess without it would (Brier);
+    of numbers, the variance of their ranks within its codes, over all of it. A column may keep their order and yet
+    leave much open, as one does that was cut in two.
+    """
     kernel = ground.target.kernel
-    values = kernel.labels if kernel.classes else kernel.values
+    told = _ClassesTold(kernel.labels, kernel.weights) if kernel.classes else _OrderTold(kernel.values, kernel.weights)
     known = []
     for rank in found.tolist():
         codes = examiner.codes(np.array([rank]))[0]
-        if (codes == MISSING).any():
-            continue
-        if examiner.categories[rank] and kernel.classes:
-            used, place = np.unique(codes, return_inverse=True)
-            pairs = np.unique(place * (int(values.max()) + 1) + values)
-            if len(pairs) == len(used) and 4 * len(used) <= len(codes):
-                known.append(rank)
-        elif not examiner.categories[rank] and _in_order(codes, values, kernel.classes):
+        if not (codes == MISSING).any() and told.by(codes, category=bool(examiner.categories[rank])):
             known.append(rank)
     return np.array(known, np.int64)
 
 
-def _in_order(codes: NDArray[np.uint8], values: NDArray[np.number[Any]], classes: bool) -> bool:
-    """Whether every class is a run of codes by itself; or whether numbers rise, or fall, with the codes throughout."""
-    if classes:
-        lowest, highest = (np.array([f(codes[values == k]) for k in np.unique(values)]) for f in (np.min, np.max))
-        order = np.argsort(lowest + highest.astype(int))
-        lowest, highest = lowest[order], highest[order]
-        # A bin may hold the end of one class and the beginning of the next.
-        shared = np.isin(codes, highest[:-1][highest[:-1] == lowest[1:]])
-        return bool((highest[:-1] <= lowest[1:]).all() and np.mean(shared) <= _SHARED)
+class _ClassesTold:
+    """Whether a column tells classes."""
+
+    def __init__(self, labels: NDArray[np.int32], weights: NDArray[np.float64]) -> None:
+        self._labels, self._weights = labels, weights
+        self._n = int(labels.max()) + 1
+
+    def by(self, codes: NDArray[np.uint8], *, category: bool) -> bool:
+        place = codes.astype(np.int64) * self._n + self._labels
+        rows = np.bincount(place, minlength=256 * self._n).reshape(256, -1)
+        if category:
+            # A category of one row says nothing of the next row that has it.
+            alone = rows.sum(axis=1) == 1
+            enough = 4 * np.count_nonzero(rows.any(axis=1)) <= len(codes)
+            pure = bool((np.count_nonzero(rows, axis=1) <= 1).all())
+            return bool(enough and pure and np.count_nonzero(alone) <= MOST_OPEN * len(codes))
+        if not _in_runs(rows):
+            return False
+        amounts = np.bincount(place, self._weights, 256 * self._n).reshape(256, -1)
+        return _impurity(amounts) <= MOST_OPEN * _impurity(amounts.sum(axis=0, keepdims=True))
+
+
+class _OrderTold:
+    """Whether a column tells the order of numbers."""
+
+    def __init__(self, values: NDArray[np.float64], weights: NDArray[np.float64]) -> None:
+        _, place, often = np.unique(values, return_inverse=True, return_counts=True)
+        self._values, self._weights = values, weights
+        self._ranks = midranks(often)[place]
+        self._ranks -= np.average(self._ranks, weights=weights)
+        self._spread = float(weights @ self._ranks**2)
+
+    def by(self, codes: NDArray[np.uint8], *, category: bool) -> bool:
+        if category:
+            return False
+        amounts = np.bincount(codes, self._weights)
+        told = np.bincount(codes, self._weights * self._ranks) ** 2 / np.where(amounts > 0, amounts, 1.0)
+        return self._spread - float(told.sum()) <= _OPEN_ORDER * self._spread and _rise_or_fall(codes, self._values)
+
+
+def _impurity(amounts: NDArray[np.float64]) -> float:
+    """What guesses by the shares of classes lose in all, where rows of these weights are of each class at each code."""
+    total = amounts.sum(axis=1)
+    return float(np.sum(total - (amounts**2).sum(axis=1) / np.where(total > 0, total, 1.0)))
+
+
+def _in_runs(rows: NDArray[np.int64]) -> bool:
+    """Whether every class is a run of codes by itself, but that one may begin at the code where another ends.
+
+    Examples
+    --------
+    >>> _in_runs(np.array([[9, 0], [1, 1], [0, 9]])), _in_runs(np.array([[9, 0], [1, 1], [1, 9]]))
+    (True, False)
+    """
+    there = rows[:, rows.any(axis=0)] > 0
+    lowest, highest = there.argmax(axis=0), len(there) - 1 - there[::-1].argmax(axis=0)
+    order = np.argsort(lowest + highest)
+    return bool((highest[order][:-1] <= lowest[order][1:]).all())
+
+
+def _rise_or_fall(codes: NDArray[np.uint8], values: NDArray[np.float64]) -> bool:
+    """Whether numbers rise, or fall, with the codes throughout."""
     order = np.lexsort((values, codes))
     along = values[order]
     falling = values[np.lexsort((-values, codes))]
