@@ -81,11 +81,13 @@ class Minimal:
     ----------
     kept : positions, those that take most of the target's spread away first
     stand_ins : for every confirmed column left out, the kept ones that it can be told from, strongest first; none where
-        it cannot, and what it adds beside all that are kept is within the tolerance
+        it cannot, and what it adds beside all that are kept is within the tolerance, or where it took no part
     open_all, open_kept : share of the target that trees leave open on rows they did not grow on, from all confirmed
-        columns and from those kept
+        columns that took part and from those kept
     tolerance : by how much the latter may be larger
     n_fits : subsets of columns that trees were grown on
+    blind : whether trees leave not clearly less open with all columns than with none, so that none was left out
+    n_passed_over : confirmed columns that took no part, since there were too many
     """
 
     kept: list[int]
@@ -94,6 +96,8 @@ class Minimal:
     open_kept: float
     tolerance: float
     n_fits: int
+    blind: bool = False
+    n_passed_over: int = 0
 
     def named(self, name: Callable[[int], str]) -> dict[str, Any]:
         """The same by name, as plain values."""
@@ -106,10 +110,13 @@ class Minimal:
     @classmethod
     def from_names(cls, entries: Mapping[str, Any], place: Mapping[str, int]) -> Minimal:
         """What `named` wrote."""
+        # Earlier versions do not say so: of several columns, none was tried without where all of them tell nothing.
+        several = len(entries["kept"]) + len(entries["stand_ins"]) > 1
+        unsaid = {"blind": several and entries["n_fits"] == 1, "n_passed_over": 0}
         return cls(
             [place[name] for name in entries["kept"]],
             _placed(entries["stand_ins"], place),
-            **{key: entries[key] for key in _PLAIN},
+            **{key: (unsaid | entries)[key] for key in _PLAIN},
         )
 
     def columns(self, chosen: Sequence[int], name: Callable[[int], str]) -> dict[str, pa.Array]:
@@ -125,19 +132,28 @@ class Minimal:
         """A sentence about it."""
         n_all = len(self.kept) + len(self.stand_ins)
         if self.stand_ins:
+            all_of_them = f"the best {n_all - self.n_passed_over:,}, which took part" if self.n_passed_over else "all"
             return (
                 f"{len(self.kept):,} of the {n_all:,} confirmed columns suffice: trees leave "
-                f"{100 * self.open_kept:.1f} % of the target open with them, {100 * self.open_all:.1f} % with all"
+                f"{100 * self.open_kept:.1f} % of the target open with them, {100 * self.open_all:.1f} % with "
+                f"{all_of_them}"
             )
-        if self.n_fits == 1:
-            return f"all {n_all:,} confirmed columns are kept: trees predict nothing from them, so none can be judged"
+        if n_all == 1:
+            return (
+                f"the one confirmed column is kept: trees leave {100 * self.open_all:.1f} % of the target open with it"
+            )
+        if self.blind:
+            return (
+                f"all {n_all:,} confirmed columns are kept: trees leave {100 * self.open_all:.1f} % of the target open "
+                "with all of them, not clearly less than with none, so none can be judged"
+            )
         return (
             f"all {n_all:,} confirmed columns are kept: without any one of them, trees leave clearly more of the "
             "target open"
         )
 
 
-_PLAIN = ("open_all", "open_kept", "tolerance", "n_fits")
+_PLAIN = ("open_all", "open_kept", "tolerance", "n_fits", "blind", "n_passed_over")
 
 
 def _named(beside: Mapping[int, list[int]], name: Callable[[int], str]) -> dict[str, list[str]]:

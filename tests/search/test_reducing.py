@@ -15,6 +15,7 @@ from hypothesis import given, strategies as st
 import fernwood
 from fernwood.errors import ParameterError
 from fernwood.importance.out_of_bag import Left
+from fernwood.relations import Minimal
 from fernwood.result import Result
 from fernwood.run import driving
 from fernwood.run.directory import RunDirectory, RunManifest
@@ -24,6 +25,7 @@ from fernwood.run.standing import standing
 from fernwood.run.stopping import Stopped, ask_to_stop
 from fernwood.saved import load_result, save_result
 from fernwood.search.methods import select, settings_of
+from fernwood.search.reducing import _Ground
 from fernwood.search.reduction import Few, Reduction, ReductionState
 from fernwood.search.settings import SubspaceSettings
 from fernwood.search.snowball_settings import SnowballSettings
@@ -86,6 +88,8 @@ class TestFewThatSuffice:
         few = few_that_suffice(exact(lambda _: 1.02), 8, 0.02)
         assert len(few.kept) == 8
         assert few.n_fits == 1
+        assert few.blind
+        assert not few_that_suffice(exact(lambda _: 0.98), 1, 0.02).blind
 
     @pytest.mark.parametrize(("spread", "n_kept"), [(1.0, 1), (0.01, 2)])
     def test_few_rows_widen_the_slack_to_one_standard_error(self, spread: float, n_kept: int) -> None:
@@ -202,6 +206,50 @@ def test_of_many_rows_some_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> Non
     assert some[0] == some[1] != whole
 
 
+def by_batch(n_rows: int, seed: int = 0) -> pd.DataFrame:
+    """One column that tells, `f`; `late` is about the same, but for the first third of the rows."""
+    rng = np.random.default_rng(seed)
+    table = pd.DataFrame({f"noise{i}": rng.standard_normal(n_rows) for i in range(8)})
+    table["f"] = rng.standard_normal(n_rows)
+    same = np.arange(n_rows) >= n_rows // 3
+    table["late"] = np.where(same, table["f"] + 0.1 * rng.standard_normal(n_rows), rng.standard_normal(n_rows))
+    return table
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+def test_stand_ins_do_not_depend_on_where_rows_stand(grouped: bool) -> None:
+    table = by_batch(6000)
+    for rows in (np.arange(6000), np.random.default_rng(1).permutation(6000)):
+        some = table.iloc[rows].reset_index(drop=True)
+        groups = rows // 500 if grouped else None
+        store = fernwood.ingest(some, target=-some["f"], groups=groups)
+        few = named(select(store, SnowballSettings(**QUICK), 0).result)
+        assert few["kept"] == ["f"]
+        assert few["stand_ins"]["late"] == ["f"]  # a correlation of 0.67
+
+
+def test_stand_ins_of_a_rare_value_are_looked_for_in_all_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Six carriers of 10 000, of whom one or none is among the rows that other columns are related on."""
+    rng = np.random.default_rng(0)
+    table = by_batch(10_000)
+    table["rare"] = np.isin(np.arange(10_000), rng.permutation(10_000)[:6]).astype(float)
+    table["copy"] = np.where(table["rare"] == 1, "carrier", "none")
+    store = fernwood.ingest(table, target=table["f"] + table["noise0"])
+    names = list(table.columns)
+    kept = np.array([names.index("f"), names.index("copy")])
+    found = [_Ground(store, np.arange(len(names)), kept[:0], 0, 1).standing_in(names.index("rare"), kept)]
+    monkeypatch.setattr("fernwood.search.reducing._FEWEST_UNLIKE", 0)
+    found += [_Ground(store, np.arange(len(names)), kept[:0], 0, 1).standing_in(names.index("rare"), kept)]
+    assert [some.tolist() for some in found] == [[names.index("copy")], []]
+
+
+def test_a_column_of_one_value_and_missing_ones_has_no_stand_ins() -> None:
+    x = np.random.default_rng(0).standard_normal((200, 2))
+    x[:, 1] = np.where(x[:, 0] > 0, 1, np.nan)
+    store = fernwood.ingest(x, target=x[:, 0] ** 2)
+    assert _Ground(store, np.arange(2), np.empty(0, np.int64), 0, 1).standing_in(1, np.array([0])).tolist() == []
+
+
 def test_covariates_stay_and_are_no_candidates() -> None:
     """y is told by f and g; given f, only g is worth keeping."""
     table = copies(500, 2)
@@ -215,6 +263,61 @@ def test_random_subspaces_take_the_goal_too() -> None:
     result = select(store, SubspaceSettings(goal="minimal"), 0).result
     assert {name[0] for name in named(result)["kept"]} == {"f", "g"}
     assert len(named(result)["kept"]) <= 3
+
+
+def test_one_confirmed_column_that_tells_all_is_not_said_to_tell_nothing() -> None:
+    table = copies()[[*(f"noise{i}" for i in range(20)), "f0"]]
+    result = search(table, table["f0"] > 0)
+    few = result.minimal
+    assert few is not None
+    assert (len(few.kept), few.n_fits, few.blind) == (1, 1, False)
+    assert few.open_all < 0.1
+    assert (
+        few.said
+        == f"the one confirmed column is kept: trees leave {100 * few.open_all:.1f} % of the target open with it"
+    )
+    assert few.said in result.remarks()
+
+
+def few(kept: int = 3, left_out: int = 0, **about: Any) -> Minimal:
+    stand_ins: dict[int, list[int]] = {kept + i: [] for i in range(left_out)}
+    return Minimal(
+        list(range(kept)), stand_ins, **{"open_all": 0.25, "open_kept": 0.26, "tolerance": 0.02, "n_fits": 9} | about
+    )
+
+
+@pytest.mark.parametrize(
+    ("minimal", "said"),
+    [
+        (few(), "all 3 confirmed columns are kept: without any one of them, trees leave clearly more"),
+        (few(open_all=0.99, blind=True), "trees leave 99.0 % of the target open with all of them, not clearly less than"),
+        (few(1, n_fits=1), "the one confirmed column is kept: trees leave 25.0 % of the target open with it"),
+        (few(left_out=2), "3 of the 5 confirmed columns suffice: trees leave 26.0 % of the target open with them, 25.0 % with all"),
+        (few(left_out=600, n_passed_over=103), "3 of the 603 confirmed columns suffice: "),
+        (few(left_out=600, n_passed_over=103), "25.0 % with the best 500, which took part"),
+    ],
+)  # fmt: skip
+def test_what_is_said_of_the_few(minimal: Minimal, said: str) -> None:
+    assert said in minimal.said
+
+
+def test_what_earlier_versions_kept_of_the_few_is_understood() -> None:
+    place = {f"x{i}": i for i in range(9)}
+    for minimal in (few(), few(1, n_fits=1), few(left_out=2), few(n_fits=1, blind=True)):
+        entries = minimal.named("x{}".format)
+        assert Minimal.from_names(entries, place) == minimal
+        for later in ("blind", "n_passed_over"):
+            del entries[later]
+        assert Minimal.from_names(entries, place) == minimal
+
+
+def test_of_very_many_confirmed_columns_the_best_take_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fernwood.search.reducing._MOST_COLUMNS", 4)
+    table = copies()
+    result = search(table, 1.0 * table["f0"] + 1.5 * table["g1"] - 1.2 * table["h2"])
+    assert result.minimal is not None
+    assert result.minimal.n_passed_over == len(result.confirmed) - 4 == 5
+    assert "with the best 4, which took part" in result.minimal.said
 
 
 def test_nothing_confirmed_is_nothing_to_reduce() -> None:

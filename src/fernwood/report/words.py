@@ -48,7 +48,7 @@ def headline(result: Result) -> str:
     if not len(result.confirmed):
         return f"No column was found that tells of {target}{so_far}"
     of_all = f"{n:,} of {count_of(facts.n_columns, 'column')}"
-    if result.minimal is not None:
+    if result.minimal is not None and not result.minimal.blind:
         return f"{of_all} {'suffices' if n == 1 else 'suffice'} to predict {target}{so_far}"
     if facts.method == "elimination":
         return f"{of_all} {'is' if n == 1 else 'are'} what the learner needs for {target}{so_far}"

@@ -39,12 +39,14 @@ __all__ = ["Goal", "check_goal", "reduced"]
 Goal = Literal["all-relevant", "minimal"]
 
 _REDUCING = 12  # the address below the seed
-_ROWS, _TREES, _STANDING_IN = range(3)
+_ROWS, _TREES, _STANDING_IN, _ROWS_RELATED = range(4)
 
 _MOST_COLUMNS, _MOST_ROWS = 500, 10_000
 """Where the reduction begins: with the best of the confirmed columns, on so many rows."""
 _N_TREES = 200
 _ROWS_TOLD, _TREES_TOLD = 2000, 30
+_FEWEST_UNLIKE = 100
+"""Rows that differ from the most frequent value: a column that has fewer among so many rows is related on all."""
 _TOLD, _PART = 0.1, 0.1
 """A column has stand-ins where a tenth of it is told by kept ones: those with a tenth of that, three at most."""
 
@@ -111,6 +113,8 @@ def reduced(
         few.left.share,
         float(slack),
         few.n_fits,
+        few.blind,
+        len(late),
     )
     return Selection(replace(result, minimal=minimal), None)
 
@@ -137,7 +141,11 @@ class _Ground:
         self._kinds, self._checksums = store.kinds[positions], store.checksums[positions]
         self._groups: NDArray[np.int32] | None = None
         if store.groups is not None:
-            self._groups = np.unique(store.groups[rows], return_inverse=True)[1].astype(np.int32)
+            self._groups = store.groups[rows]
+        self._some = np.arange(len(rows))
+        if len(rows) > _ROWS_TOLD:
+            rng = seeds.generator(seed, _REDUCING, _ROWS_RELATED)
+            self._some = np.sort(rng.choice(len(rows), _ROWS_TOLD, replace=False, shuffle=False))
         target = store.target
         assert target is not None  # noqa: S101  (there are confirmed columns)
         make = value_target if target.task == "regression" else class_target
@@ -146,14 +154,17 @@ class _Ground:
         )
 
     def _out_of_bag(
-        self, columns: Any, rows: slice, target: TreeTarget, n_trees: int, n_threads: int, *address: int
+        self, columns: Any, rows: Any, target: TreeTarget, n_trees: int, n_threads: int, *address: int
     ) -> OutOfBag:
+        groups = self._groups
+        if groups is not None:  # numbered anew: a group without a row must not be drawn
+            groups = np.unique(groups[rows], return_inverse=True)[1].astype(np.int32)
         return OutOfBag(
-            self._codes[columns, rows],
+            self._codes[columns][:, rows],
             self._kinds[columns],
             self._checksums[columns],
             target,
-            groups=None if self._groups is None else self._groups[rows],
+            groups=groups,
             n_trees=n_trees,
             seed=self._seed,
             address=(_REDUCING, *address),
@@ -167,10 +178,12 @@ class _Ground:
 
     def standing_in(self, place: int, kept: NDArray[np.int64]) -> NDArray[np.int64]:
         """The columns kept that one left out can be told from, strongest first."""
-        rows = slice(_ROWS_TOLD)
+        rows = self._some
+        if np.bincount(self._codes[place, rows]).max() > len(rows) - _FEWEST_UNLIKE:
+            rows = np.arange(self._codes.shape[1])
         codes = self._codes[place, rows]
         known = (codes != MISSING).astype(float)
-        if not known.any():
+        if len(np.unique(codes[known > 0])) < 2:
             return np.empty(0, np.int64)
         category = self._kinds[place] == Kind.CATEGORY
         target = class_target(codes, known) if category else value_target(codes.astype(float), known)

@@ -34,12 +34,21 @@ _NOTHING = Left(np.empty(0), 0.0, np.empty(0))
 
 
 class Few(NamedTuple):
-    """Columns that suffice, the most important first, and what they and all of them leave open."""
+    """Columns that suffice, and what is known of them.
+
+    Attributes
+    ----------
+    kept : int64 array; the most important first
+    left, all : what these and all columns leave open
+    n_fits : so far
+    blind : whether all columns together leave not clearly less open than none would
+    """
 
     kept: NDArray[np.int64]
     left: Left
     all: Left
     n_fits: int
+    blind: bool
 
 
 class ReductionState(NamedTuple):
@@ -135,8 +144,8 @@ class Reduction:
     def _all_together(self, state: ReductionState) -> ReductionState:
         everything = self._left(state.kept)
         # Where all columns together tell nothing, none leaves, for nothing could be seen.
-        blind = everything.share + everything.rows.std() / np.sqrt(len(everything.rows)) >= 1
-        return state._replace(stage=_RELATING if blind else _BY_GROUP, now=everything, all=everything)
+        stage = _RELATING if _is_blind(everything) else _BY_GROUP
+        return state._replace(stage=stage, now=everything, all=everything)
 
     def _group_less(self, state: ReductionState) -> ReductionState:
         """A group leaves, which shrinks when it is missed and grows when it is not; one missed alone is let be."""
@@ -183,7 +192,7 @@ class Reduction:
 
     def few(self, state: ReductionState) -> Few:
         """The columns that suffice, as far as it is known."""
-        return Few(_by_importance(state.kept, state.now), state.now, state.all, state.n_fits)
+        return Few(_by_importance(state.kept, state.now), state.now, state.all, state.n_fits, _is_blind(state.all))
 
     def leading(self, state: ReductionState, most: int) -> NDArray[np.int64]:
         """A few of the columns that are left, the most important first; none before the first fit."""
@@ -245,6 +254,13 @@ class Reduction:
             **lefts,
             stand_ins=tuple(row[row != _NONE] for row in stand_ins),
         )
+
+
+def _is_blind(everything: Left) -> bool:
+    """Whether what all columns leave open is not clearly less than all there is."""
+    if not len(everything.rows):  # before the first fit
+        return False
+    return bool(everything.share + everything.rows.std() / np.sqrt(len(everything.rows)) >= 1)
 
 
 def _left_to_try(state: ReductionState) -> NDArray[np.int64]:
