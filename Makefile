@@ -10,11 +10,12 @@ DOCUMENTED := .venv/.documented
 TESTED := .venv/.tested
 COMPILED := .venv/.compiled
 
-.PHONY: help demo test test-min test-new lint format docs browser bench bench-cluster bench-scale reproduce torture clean
+.PHONY: help demo test test-all test-long test-min test-new lint format docs browser bench bench-cluster bench-scale reproduce torture clean
 
 help:
 	@echo "make demo   a small end-to-end run on a generated table"
 	@echo "make test   the test suite"
+	@echo "make test-all  the same, and the long part of the differential suite, with other random tables on every commit"
 	@echo "make test-min, test-new  the tests with the lowest and with the newest versions of every library"
 	@echo "make lint   ruff and mypy, as CI runs them"
 	@echo "make format ruff's formatter and its safe fixes"
@@ -50,6 +51,13 @@ $(TESTED): $(FRESH)
 test: $(TESTED) $(COMPILED)
 	@echo "==> running the tests"
 	@$(BIN)/python -m pytest -n 2 --dist worksteal
+
+# Tables follow from FERNWOOD_SEED, by default the beginning of the commit's hash; a failure prints how to see it again.
+test-long: $(TESTED) $(COMPILED)
+	@echo "==> running the long part of the differential suite"
+	@$(BIN)/python -m pytest -n 2 --dist worksteal -m long tests/differential
+
+test-all: test test-long
 
 # Environments of their own, and caches of their own for what is compiled. anndata holds pandas back, so the newest
 # versions are tested without it; `make test` has it.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ from tests.differential.seeds import FIXED, rotating
 from tests.differential.tables import KINDS, Table, make_table
 from tests.differential.ways import WAYS, plain, stored
 
-__all__ = ["EVERYTHING", "Case", "cases", "expected"]
+__all__ = ["EVERYTHING", "Case", "both_parts", "cases", "expected"]
 
 EVERYTHING: dict[str, Method] = {**METHODS, **MODELS}
 _WAYS_EACH = 4
@@ -89,8 +90,16 @@ def _long(seed: int) -> list[Case]:
     return out
 
 
+def both_parts(parameters: Sequence[tuple[str, ...]]) -> list[Any]:
+    """Parameters with the fixed seed before them, and again with the rotating one in the long part."""
+    seed = rotating()
+    quick = [pytest.param(FIXED, *some, id="-".join(some)) for some in parameters]
+    long = [pytest.param(seed, *some, id=f"{'-'.join(some)}-long", marks=pytest.mark.long) for some in parameters]
+    return quick + long
+
+
 def cases() -> list[Any]:
-    """Both parts, as parameters: a seed and a case."""
+    """Cases of both parts, as parameters: a seed and a case."""
     seed = rotating()
     quick = [pytest.param(FIXED, case, id=str(case)) for case in _quick()]
     return quick + [pytest.param(seed, case, id=f"{case}-long", marks=pytest.mark.long) for case in _long(seed)]

@@ -9,6 +9,11 @@ import pytest
 from tests.differential.seeds import VARIABLE, rotating
 
 
+def pytest_report_header() -> str:
+    """CI shows which tables the long part is about to take."""
+    return f"{VARIABLE}={rotating()}"
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
     report = yield

@@ -215,7 +215,7 @@ def attributes(estimator: Any) -> dict[str, Any]:
     """Every fitted attribute whose value is plain; the result as all that it says."""
     said = {}
     for name, value in sorted(vars(estimator).items()):
-        if not name.endswith("_") or name.startswith("__"):
+        if not name.endswith("_") or name.startswith("_"):
             continue
         if isinstance(value, Result):
             said[name] = about_result(value)

@@ -354,6 +354,13 @@ def _heard(table: Table, _: Path) -> Iterator[Given]:
 
 
 @contextmanager
+def _budget(table: Table, folder: Path) -> Iterator[Given]:
+    """In so little memory that a store on disk is not kept in it."""
+    with _on_disk(table, folder) as given:
+        yield replace(given, params={"memory": "64MB"})
+
+
+@contextmanager
 def _small_blocks(table: Table, folder: Path) -> Iterator[Given]:
     """A few columns at a time, wherever columns come in blocks, of a store of narrow shards."""
     n_bytes = 5 * len(table.frame)
@@ -439,6 +446,7 @@ WAYS: dict[str, Way] = {
     "threads": Way(_threads),
     "run": Way(_run),
     "heard": Way(_heard),
+    "budget": Way(_budget, is_store=True),
     "blocks": Way(_small_blocks, is_store=True),
     "items": Way(_items),
     "processes": Way(_processes, slow=True, is_store=True),
