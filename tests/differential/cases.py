@@ -14,7 +14,7 @@ from tests.differential.seeds import FIXED, rotating
 from tests.differential.tables import KINDS, Table, make_table
 from tests.differential.ways import WAYS, plain, stored
 
-__all__ = ["EVERYTHING", "Case", "both_parts", "cases", "expected"]
+__all__ = ["EVERYTHING", "Case", "both_parts", "cases", "expected", "long_part"]
 
 EVERYTHING: dict[str, Method] = {**METHODS, **MODELS}
 _WAYS_EACH = 4
@@ -32,7 +32,8 @@ class Case(NamedTuple):
     def fits(self, table: Table) -> bool:
         """Whether the way takes such a table; a learner of the user's is given no sparse one."""
         method, way = EVERYTHING[self.method], WAYS[self.way]
-        return method.takes(table) and way.takes(table) and not (method.own_values and way.is_sparse)
+        taken = method.takes_stores or not way.is_store
+        return taken and method.takes(table) and way.takes(table) and not (method.own_values and way.is_sparse)
 
     @property
     def from_store(self) -> bool:
@@ -92,10 +93,13 @@ def _long(seed: int) -> list[Case]:
 
 def both_parts(parameters: Sequence[tuple[str, ...]]) -> list[Any]:
     """Parameters with the fixed seed before them, and again with the rotating one in the long part."""
+    return [pytest.param(FIXED, *some, id="-".join(some)) for some in parameters] + long_part(parameters)
+
+
+def long_part(parameters: Sequence[tuple[str, ...]]) -> list[Any]:
+    """Parameters with the rotating seed before them, of what takes too long to be done whenever tests are."""
     seed = rotating()
-    quick = [pytest.param(FIXED, *some, id="-".join(some)) for some in parameters]
-    long = [pytest.param(seed, *some, id=f"{'-'.join(some)}-long", marks=pytest.mark.long) for some in parameters]
-    return quick + long
+    return [pytest.param(seed, *some, id=f"{'-'.join(some)}-long", marks=pytest.mark.long) for some in parameters]
 
 
 def cases() -> list[Any]:

@@ -59,11 +59,13 @@ class Method:
     estimator : cloned for every fit
     takes : which tables it is for
     own_values : whether a learner gets the table's own values, of which a store has only the codes
+    takes_stores : whether it is fitted on stores, and on sparse matrices
     """
 
     estimator: Any
     takes: Callable[[Table], bool] = lambda _: True
     own_values: bool = False
+    takes_stores: bool = True
 
 
 def _has_classes(table: Table) -> bool:

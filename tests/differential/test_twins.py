@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import rankdata
 
 import fernwood
 from fernwood import BorutaSelector, FernSelector, SnowballSelector, SubspaceSelector, seeds
@@ -14,7 +15,7 @@ from fernwood.learner.settings import TreeSettings
 from fernwood.learner.target import class_target, value_target
 from fernwood.learner.trees import grow
 from fernwood.relevance.shadows import tail_chances
-from tests.differential.cases import EVERYTHING, both_parts
+from tests.differential.cases import EVERYTHING, both_parts, long_part
 from tests.differential.methods import METHODS, Given, fitted
 from tests.differential.tables import KINDS, Table, make_table
 from tests.differential.ways import plain
@@ -211,6 +212,8 @@ def test_a_result_agrees_with_itself(seed: int, method: str, kind: str) -> None:
     assert sorted(result.order.tolist()) == list(range(n_columns))
     assert (np.diff(result.verdicts.decision[result.order].astype(int)) >= 0).all()
     assert (result.wins <= np.maximum(result.draws, 0)).all() or method.startswith("snowball")
+    asked_for = result.facts.parameters.get("n_relevant")
+    assert asked_for is None or len(result.confirmed) <= asked_for or result.remarks(), "more than were asked for"
     if result.p is not None:
         judged = result.p[usable] if "given" not in method else result.p[usable & (np.arange(n_columns) != 1)]
         rates = _step_up(judged.tolist())
@@ -226,3 +229,77 @@ def _step_up(chances: list[float]) -> list[float]:
     return [
         min(1.0, min(rate for rate, other in zip(at, ordered, strict=True) if other >= chance)) for chance in chances
     ]
+
+
+# Relations of columns ------------------------------------------------------------------------------------------------
+
+
+def _every_other_row_blank(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Independent columns that are zero on all even rows, and a copy of the first."""
+    values = rng.standard_normal((5000, 8))
+    values[:, 7] = 3 * values[:, 0] + 0.01 * rng.standard_normal(5000)
+    values[::2] = 0
+    return values, values[:, :6].sum(axis=1) + 0.5 * rng.standard_normal(5000)
+
+
+def _rare_variants(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Forty carriers each, none of which is in an even row."""
+    values = np.zeros((5000, 8))
+    for column in values.T:
+        column[2 * rng.choice(2500, 40, replace=False) + 1] = 1
+    return values, values[:, :6].sum(axis=1) + 0.1 * rng.standard_normal(5000)
+
+
+def _nested(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """A yes/no cut of the target, which leaves a third of it open, and columns that are alike without being the same."""
+    target = rng.standard_normal(400)
+    values = rng.standard_normal((400, 6))
+    values[:, 0] = target > 0
+    values[:, 1] = target + 0.1 * rng.standard_normal(400)
+    values[:, 2] = values[:, 1] + 0.05 * rng.standard_normal(400)
+    return values, target
+
+
+@pytest.mark.parametrize(("seed", "made"), both_parts([("blank",), ("rare",), ("nested",)]))
+def test_relations_of_columns_by_all_their_rows(seed: int, made: str) -> None:
+    """Columns of one group resemble another of it in rank, and what gives the target away leaves nothing of it open."""
+    make = {"blank": _every_other_row_blank, "rare": _rare_variants, "nested": _nested}[made]
+    values, target = make(np.random.default_rng(seed))
+    selector = SnowballSelector(n_contexts=16, max_waves=3, max_contexts=0, random_state=1)
+    result = fitted(selector, Given(values, target)).result_
+    ranks = np.abs(np.corrcoef(np.stack([rankdata(column) for column in values.T])))
+    np.fill_diagonal(ranks, 0)
+    assert len(result.confirmed) >= 2
+    assert result.relations is not None
+    for group in result.relations.groups:
+        if len(group) > 1:
+            assert (ranks[np.ix_(group, group)].max(axis=1) > 0.8).all(), (group, ranks[np.ix_(group, group)].round(2))
+    for column in result.relations.giving_away:
+        left = sum(values_of.var() * len(values_of) for values_of in _by_value(values[:, column], target))
+        assert left <= 0.05 * target.var() * len(target), column
+
+
+def _by_value(column: np.ndarray, target: np.ndarray) -> list[np.ndarray]:
+    """The target by value of a column, where it has few, and else in neighbourhoods of ten rows."""
+    if len(np.unique(column)) <= 20:
+        return [target[column == value] for value in np.unique(column)]
+    return np.array_split(target[np.argsort(column)], len(column) // 10)
+
+
+@pytest.mark.parametrize(("seed", "order"), long_part([("sorted",), ("shuffled",)]))
+def test_stand_ins_wherever_the_rows_are(seed: int, order: str) -> None:
+    """Two columns that are related between batches and not within one stand in for each other, sorted or not."""
+    rng = np.random.default_rng(seed)
+    batch = np.repeat([0.0, 6.0], 2200)
+    values = rng.standard_normal((4400, 6))
+    values[:, :3] += batch[:, None]
+    target = batch + 0.3 * rng.standard_normal(4400)
+    if order == "shuffled":
+        rows = rng.permutation(4400)
+        values, target = values[rows], target[rows]
+    selector = SnowballSelector(n_contexts=16, max_waves=3, max_contexts=0, goal="minimal", random_state=1)
+    minimal = fitted(selector, Given(values, target)).result_.minimal
+    assert minimal is not None
+    left_out = {0, 1, 2} - set(minimal.kept)
+    assert left_out
+    assert {i for i in left_out if minimal.stand_ins[i]} == left_out
