@@ -15,7 +15,7 @@ COMPILED := .venv/.compiled
 help:
 	@echo "make demo   a small end-to-end run on a generated table"
 	@echo "make test   the test suite"
-	@echo "make test-all  the same, and the long part of the differential suite, with other random tables on every commit"
+	@echo "make test-all  the same, and what takes minutes: other random tables on every commit, calibration"
 	@echo "make test-min, test-new  the tests with the lowest and with the newest versions of every library"
 	@echo "make lint   ruff and mypy, as CI runs them"
 	@echo "make format ruff's formatter and its safe fixes"
@@ -54,8 +54,8 @@ test: $(TESTED) $(COMPILED)
 
 # Tables follow from FERNWOOD_SEED, by default the beginning of the commit's hash; a failure prints how to see it again.
 test-long: $(TESTED) $(COMPILED)
-	@echo "==> running the long part of the differential suite"
-	@$(BIN)/python -m pytest -n 2 --dist worksteal -m long tests/differential
+	@echo "==> running the long tests"
+	@$(BIN)/python -m pytest -n 2 --dist worksteal -m long tests
 
 test-all: test test-long
 
