@@ -110,6 +110,30 @@ class SourceContract:
                 _same(reader.band(0, len(columns)), values[:, columns])
                 _same(reader.band(len(columns) - 1, len(columns)), values[:, columns[-1:]])
 
+    def test_any_list_of_columns_in_any_parts(self, tmp_path: Path) -> None:
+        """At random: columns in any order or in order, some of them again; parts of them; little memory or much."""
+        values = self.make_values(300, 40)
+        source = self._new(tmp_path, values)
+        least = self._least(source, tmp_path)
+        for seed in range(12):
+            rng = np.random.default_rng(seed)
+            columns = rng.integers(0, 40, rng.integers(1, 60))
+            if seed % 3 == 1:
+                columns = np.sort(columns)
+            elif seed % 3 == 2:
+                columns = np.minimum(np.cumsum(rng.integers(0, 3, len(columns))), 39)
+            memory = (_ROOMY, least, 3 * least)[seed % 4 % 3]
+            with self._reading(source, columns, tmp_path, memory) as reader:
+                for _ in range(4):
+                    start = int(rng.integers(0, len(columns)))
+                    stop = int(rng.integers(start, len(columns))) + 1
+                    wanted = values[:, columns[start:stop]]
+                    _same(reader.band(start, stop), wanted)
+                    if reader.stored() is not None:
+                        _same(reader.sparse_band(start, stop).dense(), wanted)
+                    arrows = [column.to_numpy(zero_copy_only=False) for column in reader.columns(start, stop)]
+                    np.testing.assert_array_equal(np.array(arrows, np.float64), wanted.T)
+
     def test_missing_values_are_nan(self, tmp_path: Path) -> None:
         """Some missing, a column with nothing else, and none."""
         if not self.holds_missing:

@@ -6,6 +6,8 @@ import gzip
 from pathlib import Path
 from typing import Any
 
+import anndata
+import h5py
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -15,12 +17,15 @@ import pyarrow.parquet as pq
 import pytest
 import scipy.io
 import scipy.sparse
+import zarr
 from numpy.typing import NDArray
 from sklearn.datasets import dump_svmlight_file
 
+import fernwood
 from fernwood.sources import open_source
 from fernwood.sources.base import Band, Source
 from fernwood.sources.table_form import TableForm
+from fernwood.store.decoded import StoreSource
 from fernwood.testing import SourceContract
 
 Values = NDArray[np.float64]
@@ -155,6 +160,50 @@ class TestPlink(SourceContract):
         (folder / "t.bim").write_text("".join(f"1\trs{j}\t0\t{j}\tA\tG\n" for j in range(n_columns)))
         (folder / "t.fam").write_text("".join(f"F{i} I{i} 0 0 1 {i % 2 + 1}\n" for i in range(n_rows)))
         return open_source(folder / "t.bed")
+
+
+class TestHdf5InChunks(SourceContract):
+    chunks: tuple[int, int] | None = (7, 5)
+
+    def make_source(self, folder: Path, values: Values) -> Source:
+        with h5py.File(folder / "t.h5", "w") as file:
+            file.create_dataset("t", data=values, chunks=self.chunks)
+        return open_source(folder / "t.h5")
+
+
+class TestHdf5InOnePiece(TestHdf5InChunks):
+    chunks = None
+
+
+class TestZarr(SourceContract):
+    def make_source(self, folder: Path, values: Values) -> Source:
+        array = zarr.create_array(folder / "t.zarr", shape=values.shape, chunks=(50, 9), dtype=values.dtype)
+        array[:] = values
+        return open_source(folder / "t.zarr")
+
+
+class TestAnnDataByRows(SourceContract):
+    form: Any = scipy.sparse.csr_matrix
+
+    def make_source(self, folder: Path, values: Values) -> Source:
+        obs = pd.DataFrame({"plate": np.arange(len(values)) % 3}, index=[f"cell{i}" for i in range(len(values))])
+        anndata.AnnData(self.form(values), obs).write_h5ad(folder / "t.h5ad", compression="gzip")
+        return open_source(folder / "t.h5ad")
+
+
+class TestAnnDataByColumns(TestAnnDataByRows):
+    form = scipy.sparse.csc_matrix
+
+
+class TestStoreAsSource(SourceContract):
+    """Values of which a store keeps each."""
+
+    def make_values(self, n_rows: int, n_columns: int) -> Values:
+        return np.round(np.random.default_rng(n_rows).standard_normal((n_rows, n_columns)), 1)
+
+    def make_source(self, folder: Path, values: Values) -> Source:
+        frame = pd.DataFrame(values, columns=names(values))
+        return StoreSource(fernwood.ingest(frame, folder / "t.fern"), "the store")
 
 
 class TestMatrixMarket(SourceContract):
