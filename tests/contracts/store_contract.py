@@ -155,7 +155,10 @@ class StoreContract:
             store.read(ids)
 
     def test_refuses_a_buffer_of_another_shape(self, store: Store) -> None:
+        sealed = np.zeros((1, store.n_rows), np.uint8)
+        sealed.flags.writeable = False
         for out in (
+            sealed,
             np.zeros((2, store.n_rows), np.uint8),
             np.zeros((1, store.n_rows), np.int8),
             np.zeros((1, 2 * store.n_rows), np.uint8)[:, ::2],

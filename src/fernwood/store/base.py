@@ -302,10 +302,11 @@ class Store(ABC):
     def _output(self, n: int, out: NDArray[np.uint8] | None) -> NDArray[np.uint8]:
         if out is None:
             return np.empty((n, self.n_rows), np.uint8)
-        if out.dtype != np.uint8 or out.shape != (n, self.n_rows) or not out.flags.c_contiguous:
+        fits = out.dtype == np.uint8 and out.shape == (n, self.n_rows)
+        if not (fits and out.flags.c_contiguous and out.flags.writeable):
             raise ParameterError(
                 f"out has shape {out.shape} and type {out.dtype}; "
-                f"it must be a contiguous uint8 array of shape {(n, self.n_rows)}"
+                f"it must be a contiguous uint8 array of shape {(n, self.n_rows)} that may be written to"
             )
         return out
 
