@@ -29,6 +29,7 @@ __all__ = [
     "draw_ferns",
     "fern_depth",
     "in_parts",
+    "n_beside",
     "n_laid_out",
     "used_in",
     "without_context",
@@ -147,6 +148,17 @@ def fern_depth(n_rows: int, n_classes: int, *, exploring: bool = False) -> int:
     return max(1, min(_EXPLORING_DEPTH if exploring else _DEEPEST, by_rows, by_classes))
 
 
+def n_beside(depth: int, n_found: int) -> int:
+    """How many columns of an exploring fern of so many are columns found.
+
+    Examples
+    --------
+    >>> n_beside(6, 0), n_beside(6, 9), n_beside(1, 9)
+    (0, 2, 0)
+    """
+    return min(_BESIDE, n_found, depth - 1)
+
+
 def n_laid_out(n_rows: int, n_contexts: int) -> int:
     """How many contexts divide so many rows at a time.
 
@@ -230,13 +242,13 @@ def draw_exploring_ferns(
     """
     n_others = len(codes) - n_found
     deepest = min(ground.depth(exploring=True), len(codes))
-    n_beside = min(_BESIDE, n_found, deepest - 1)
+    beside = n_beside(deepest, n_found)
     shared_out = n_found + rng.permutation(n_others)
-    size = min(deepest - n_beside, n_others)
+    size = min(deepest - beside, n_others)
     chosen = []
     for number in range(n_ferns):
         others = np.take(shared_out, np.arange(number * size, (number + 1) * size), mode="wrap")
-        chosen.append(np.concatenate((rng.choice(n_found, n_beside, replace=False), others)).astype(np.int64))
+        chosen.append(np.concatenate((rng.choice(n_found, beside, replace=False), others)).astype(np.int64))
     return _grown(rng, codes, categories, ground, chosen)
 
 

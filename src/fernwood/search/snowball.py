@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fernwood import seeds
-from fernwood.learner.contexts import in_parts, used_in
+from fernwood.learner.contexts import in_parts, n_beside, used_in
 from fernwood.learner.many import in_order
 from fernwood.relevance.shadows import combined, found_at, tail_chances
 from fernwood.run.driving import SearchProgress
@@ -163,7 +163,8 @@ class Snowball:
 
     def exploration(self, state: SnowballState) -> Exploration:
         """How far contexts of random columns came."""
-        return Exploration(int(state.step[3]), self._exploring_depth, self._n_columns)
+        n_found, depth = len(state.found), self._exploring_depth
+        return Exploration(int(state.step[3]), depth - n_beside(depth, n_found), self._n_columns - n_found)
 
     def progress(self, state: SnowballState) -> SearchProgress:
         """How far it is, in waves: those that are not needed are skipped at the end."""
