@@ -76,10 +76,10 @@ class Profile:
     kind : what the column holds
     edges : of a column of numbers, the bounds of its bins in the units of the table, one more than there are bins
     categories : of a column of categories, one for each bin
-    rows : how many rows are in each bin
+    rows : how many of the rows that were looked at are in each bin
     lines : for each class, the share of its rows in each bin; for a target of numbers, its "lower quartile", "median"
         and "upper quartile" in each bin (None in an empty one)
-    missing : rows without a value
+    missing : rows without a value, of all that count
     """
 
     effect: str

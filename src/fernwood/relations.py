@@ -116,7 +116,7 @@ class Minimal:
         return cls(
             [place[name] for name in entries["kept"]],
             _placed(entries["stand_ins"], place),
-            **{key: (unsaid | entries)[key] for key in _PLAIN},
+            **{key: {**unsaid, **entries}[key] for key in _PLAIN},
         )
 
     def columns(self, chosen: Sequence[int], name: Callable[[int], str]) -> dict[str, pa.Array]:

@@ -101,6 +101,11 @@ class Facts:
         )
 
     @property
+    def asked_a_learner(self) -> bool:
+        """Whether a learner was asked which columns it does well with, so that nothing is known of each by itself."""
+        return self.method in ("elimination", "filter")
+
+    @property
     def finished(self) -> bool:
         """Whether all was done that was asked for."""
         return self.n_draws >= self.n_planned and not self.unreduced
@@ -279,6 +284,11 @@ class Result:
         return f"{said}; {facts.advice}{rest}"
 
     @property
+    def chooses_nothing(self) -> bool:
+        """Whether each of several usable columns was found to tell something, and all of them are selected."""
+        return len(self.selected) == self.facts.n_usable > 1 and not self.facts.asked_a_learner
+
+    @property
     def undecided(self) -> str:
         """What to do about columns that iterations left undecided, where there are any; else nothing."""
         facts, n_tentative = self.facts, len(self.tentative)
@@ -292,11 +302,11 @@ class Result:
     def remarks(self) -> list[str]:
         """What a reader should know beside the decisions, in sentences."""
         said = []
-        usable, n_confirmed = self.facts.n_usable, len(self.confirmed)
-        if usable and n_confirmed == usable and not self.facts.elimination:
+        if self.chooses_nothing:
+            way_out = "take the best by score" if self.p is None else "take the best by p, or a smaller rate"
             said.append(
-                f"all {usable:,} usable columns are confirmed: each tells something, so that the list alone chooses "
-                "nothing; take the best by p, or a smaller rate"
+                f"all {self.facts.n_usable:,} usable columns are confirmed: each tells something, so that the list "
+                f"alone chooses nothing; {way_out}"
             )
         if self.relations is not None and self.relations.giving_away:
             named = [shown(self.names[i]) for i in self.relations.giving_away[:_NAMED]]

@@ -7,10 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from fernwood.relations import Minimal
 from fernwood.relevance.decision import Decision
 from fernwood.report import words
 from fernwood.report.notebook import card_of
-from fernwood.report.words import answer, cautions, promise
+from fernwood.report.words import answer, cautions, headline, promise
 from fernwood.result import Result
 from tests.report.made import CATEGORIES, HOSTILE, made_result, with_profiles
 
@@ -35,6 +36,52 @@ def test_a_column_is_suspected_once_and_five_are_named() -> None:
     result = replace(result, relations=replace(result.relations, giving_away=[0, 1]))
     assert texts(result)["Some columns give the target away"].startswith("‘x0’, ‘x1’: ")
     assert texts(result)["Too good to be true?"].startswith("‘x2’, ‘x3’, ‘x4’, ‘x5’, ‘x6’ and 1 more: ")
+
+
+def test_what_a_column_gives_away_is_said_as_it_was_measured() -> None:
+    """Of classes a share, of numbers their order: neither is said to be known altogether."""
+    title = "Some columns give the target away"
+    for task, said in (("classification", "at most 5 % of the target is left open"), ("regression", "target's order")):
+        result = made_result(task=task)
+        assert result.relations is not None
+        result = replace(result, relations=replace(result.relations, giving_away=[0]))
+        assert said in texts(result)[title]
+        assert said in result.remarks()[0]
+        assert "nothing" not in texts(result)[title] + result.remarks()[0]
+
+
+def test_a_strong_column_is_not_said_to_tell_the_target() -> None:
+    """One class may be told from the others, and nothing of the others; the order of numbers, and not the numbers."""
+    strong = replace(CATEGORIES, strength=0.99)
+    said = texts(with_profiles(made_result(), strong))["Too good to be true?"]
+    assert "such a column separates some classes from the others almost without error" in said
+    said = texts(with_profiles(made_result(task="regression"), strong))["Too good to be true?"]
+    assert "such a column puts the rows in the target's order almost without error" in said
+
+
+def test_a_list_of_all_columns_that_a_learner_chose_says_nothing_of_each() -> None:
+    for method in ("filter", "elimination"):
+        result = made_result(n_columns=8, n_tentative=0, method=method)
+        assert "Everything is confirmed" not in texts(result)
+        assert not any("usable columns are confirmed" in said for said in result.remarks())
+    few = Minimal([0, 1], {i: [0] for i in range(2, 8)}, 0.2, 0.2, 0.02, 9)
+    assert "Everything is confirmed" not in texts(replace(made_result(n_columns=8, n_tentative=0), minimal=few))
+    by_score = replace(made_result(n_columns=8, n_tentative=0), p=None, q=None)
+    assert texts(by_score)["Everything is confirmed"].endswith("Take the best.")
+    assert by_score.remarks()[0].endswith("take the best by score")
+
+
+def test_tentative_columns_without_a_test_are_undecided() -> None:
+    result = made_result(method="boruta", unit="iterations", parameters={"alpha": 0.01})
+    assert texts(result)["2 tentative columns"].startswith("They told something")
+    undecided = texts(replace(result, p=None, q=None))["2 tentative columns"]
+    assert undecided.startswith("They were neither clearly above what they were compared with nor clearly below it.")
+
+
+def test_few_columns_that_predict_nothing_are_not_said_to_suffice() -> None:
+    few = Minimal(list(range(8)), {}, 1.01, 1.01, 0.02, 1)
+    assert headline(replace(made_result(), minimal=few)) == "8 of 40 columns suffice to predict ‘disease’"
+    assert headline(replace(made_result(), minimal=replace(few, blind=True))) == "8 of 40 columns matter for ‘disease’"
 
 
 def test_everything_confirmed_and_columns_without_a_turn() -> None:

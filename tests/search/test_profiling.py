@@ -228,6 +228,26 @@ def test_many_rows_are_sampled_by_the_seed() -> None:
     assert first != other
 
 
+def test_missing_values_are_counted_in_all_rows_that_count() -> None:
+    """Not in those that are looked at: it is shown as a number of rows of the table."""
+    rng = np.random.default_rng(0)
+    values = np.where(np.arange(120_000) % 3 == 0, np.nan, rng.standard_normal(120_000))
+    weights = np.where(np.arange(120_000) < 60_000, 1.0, 0.0)
+    target = rng.integers(0, 2, 120_000)
+    for given, missing in ((None, 40_000), (weights, 20_000)):
+        store = fernwood.ingest(np.column_stack([values, values]), target=target, weights=given)
+        profile = profiles(store)[0]
+        assert profile.missing == missing
+        assert 30_000 < sum(profile.rows) < 36_000
+
+
+def test_the_rare_classes_together_may_lack_a_value_most_often() -> None:
+    rng = np.random.default_rng(0)
+    labels = np.where(rng.random(3000) < 0.9, rng.integers(0, 9, 3000), rng.integers(100, 110, 3000))
+    values = np.where(rng.random(3000) < np.where(labels >= 100, 0.8, 0.1), np.nan, 1.0)
+    assert one(values, labels.astype(str)).effect == "missing most often in '10 others'"
+
+
 def test_the_best_are_looked_at_first() -> None:
     store = fernwood.ingest(RNG.standard_normal((60, 200)), target=RNG.integers(0, 2, 60))
     decision = np.repeat([Decision.CONFIRMED, Decision.TENTATIVE, Decision.REJECTED], [70, 70, 60])

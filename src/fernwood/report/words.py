@@ -22,6 +22,8 @@ METHODS = {
 }
 _FEW_ROWS = 100
 _TOO_STRONG = 0.98
+_TOO_LITTLE = "They told something, but too little to be confirmed."
+_UNDECIDED = "They were neither clearly above what they were compared with nor clearly below it."
 _NAMED = 5
 _NAME = 40
 
@@ -71,7 +73,7 @@ def promise(result: Result) -> str:
     """What the error rate means here, in a sentence."""
     rate = tested_at(result)
     if rate is None:
-        if result.facts.method in ("elimination", "filter"):
+        if result.facts.asked_a_learner:
             return "The columns are those that a learner does well with; no error rate is promised for them."
         return f"The rule ‘{result.facts.parameters.get('rule', '')}’ promises no error rate."
     name, value = rate
@@ -141,7 +143,7 @@ def _of_the_run(result: Result) -> list[Caution]:
     if why := result.why_nothing():
         found.append(Caution("look", "Nothing was confirmed", _sentence(why)))
     never = facts.n_usable - result.n_examined
-    if facts.finished and never > 0 and facts.method not in ("elimination", "filter"):
+    if facts.finished and never > 0 and not facts.asked_a_learner:
         found.append(
             Caution("look", "Not every column was looked at", f"{count_of(never, 'usable column')} never had a turn.")
         )
@@ -170,8 +172,8 @@ def _of_leakage(result: Result) -> list[Caution]:
             Caution(
                 "look",
                 "Too good to be true?",
-                f"{_listed(result, strong)}: by itself almost enough to know the target. Ask whether it is known "
-                "before the target is.",
+                f"{_listed(result, strong)}: by itself, such a column {_strong(result)} almost without "
+                "error. Ask whether it is known before the target is.",
             )
         )
     found += [Caution("look", "Seen while the table was read", _sentence(note)) for note in result.facts.notes]
@@ -186,8 +188,8 @@ def _of_the_answer(result: Result) -> list[Caution]:
             Caution(
                 "know",
                 f"{count_of(n_tentative, 'tentative column')}",
-                "They told something, but too little to be confirmed. Some are real and weak, some are chance: more "
-                "rows decide. Treat them as candidates, not as findings.",
+                f"{_UNDECIDED if result.p is None else _TOO_LITTLE} Some are real and weak, some are chance: more rows "
+                "decide. Treat them as candidates, not as findings.",
             )
         )
     if groups:
@@ -202,13 +204,13 @@ def _of_the_answer(result: Result) -> list[Caution]:
                 "told from these rows.",
             )
         )
-    if result.facts.n_usable and len(result.confirmed) == result.facts.n_usable:
+    if result.chooses_nothing:
+        way_out = "Take the best." if result.p is None else "Take the best, a smaller rate, or the goal `minimal`."
         found.append(
             Caution(
                 "look",
                 "Everything is confirmed",
-                "Every usable column tells something, so that the list alone chooses nothing. Take the best, a smaller "
-                "rate, or the goal `minimal`.",
+                f"Every usable column tells something, so that the list alone chooses nothing. {way_out}",
             )
         )
     for about, title in (
@@ -240,6 +242,13 @@ def _of_the_rows(result: Result) -> list[Caution]:
             )
         )
     return found
+
+
+def _strong(result: Result) -> str:
+    """What the strength of a column speaks of: of several classes perhaps one, and of numbers their order."""
+    if result.facts.task == "regression":
+        return "puts the rows in the target's order"
+    return "separates some classes from the others"
 
 
 def _listed(result: Result, positions: list[int]) -> str:

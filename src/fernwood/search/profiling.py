@@ -1,10 +1,11 @@
 """How the best columns of a result go with the target, each by itself: for a picture and a few words.
 
-Nothing is decided here. A column that tells only beside others has nothing to show by itself, and that is said.
+Nothing is decided here. Of a column that shows nothing by itself that chance does not, that is said.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -68,13 +69,16 @@ def profiles_of(store: Store, result: Result, seed: int) -> dict[int, Profile]:
     target, best = store.target, _best(result)
     if target is None or not len(best):
         return {}
-    rows = _rows(store, seed)
+    counted = None if store.weights is None else np.flatnonzero(store.weights > 0)
+    rows = _rows(store.n_rows, counted, seed)
     against = _Classes(target, rows) if target.task == "classification" else _Numbers(target, rows)
     positions = np.sort(best)  # a store is read from front to back
     profiles = {}
     for position, scale in zip(positions.tolist(), store.scales(positions), strict=True):
         codes = store.read([position])[0]
-        profiles[position] = _profile(codes if rows is None else codes[rows], scale, against)
+        profile = _profile(codes if rows is None else codes[rows], scale, against)
+        lacking = codes if counted is None else codes[counted]  # of all rows, since it is shown as a number of rows
+        profiles[position] = replace(profile, missing=int(np.count_nonzero(lacking == MISSING)))
     return {position: profiles[position] for position in best.tolist()}
 
 
@@ -90,15 +94,14 @@ def _best(result: Result) -> NDArray[np.int64]:
     return np.concatenate([confirmed, tentative])
 
 
-def _rows(store: Store, seed: int) -> NDArray[np.int64] | None:
+def _rows(n_rows: int, counted: NDArray[np.int64] | None, seed: int) -> NDArray[np.int64] | None:
     """The rows that are looked at, in order; None for all."""
-    counted = None if store.weights is None else np.flatnonzero(store.weights > 0)
-    n = store.n_rows if counted is None else len(counted)
+    n = n_rows if counted is None else len(counted)
     if n > _MOST_ROWS:
         rng = seeds.generator(seed, _PROFILING)
         some = np.sort(rng.choice(n, _MOST_ROWS, replace=False, shuffle=False))
         return some if counted is None else counted[some]
-    return None if counted is None or n == store.n_rows else counted
+    return None if counted is None or n == n_rows else counted
 
 
 class _Bins(NamedTuple):

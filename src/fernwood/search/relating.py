@@ -137,7 +137,7 @@ class _ClassesTold:
             return bool(enough and pure and np.count_nonzero(alone) <= MOST_OPEN * len(codes))
         if not _in_runs(rows):
             return False
-        amounts = np.bincount(place, self._weights, 256 * self._n).reshape(256, -1)
+        amounts = np.bincount(place, self._weights, 256 * self._n).astype(np.float64).reshape(256, -1)
         return _impurity(amounts) <= MOST_OPEN * _impurity(amounts.sum(axis=0, keepdims=True))
 
 

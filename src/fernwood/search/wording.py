@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["NOTHING", "Words", "classes_in_words", "midranks", "numbers_in_words"]
 
-NOTHING = "nothing by itself"
-"""The effect of a column that tells only beside others, if at all."""
+NOTHING = "unclear by itself"
+"""The effect of a column that shows no more by itself than chance does, as one that tells only beside others."""
 
 _LEVEL, _DEVIATIONS = 0.01, 2.576
 """By chance one column of a hundred is as far out."""
@@ -78,7 +78,7 @@ def classes_in_words(
     both = np.stack([counts.sum(axis=1), absent], axis=1)
     clear, strength = _dependence(both)
     if clear:
-        share = both[:n_named, 1] / np.maximum(both[:n_named].sum(axis=1), 1)
+        share = both[:, 1] / np.maximum(both.sum(axis=1), 1)
         return Words(f"missing most often in {quoted(names[int(np.argmax(share))])}", strength)
     return told
 
