@@ -212,3 +212,36 @@ def test_too_few_rows_for_one_column_are_said() -> None:
         result = search(store)
     assert result.p.min() >= 1 / 35 - 1e-12
     assert "the smallest that 8 rows allow is 0.029" in result.why_nothing()
+
+
+@pytest.mark.parametrize("share", [0.3, 0.09, 0.01])
+@pytest.mark.parametrize("kind", [bool, float, str])
+def test_a_rare_value_of_a_covariate_is_a_stratum(share: float, kind: type) -> None:
+    """Also where it is no category, and fewer rows have it than a bin has."""
+    rare = np.arange(2000) % 100 < 100 * share
+    frame = pd.DataFrame({"batch": rare.astype(kind), "other": np.arange(2000) % 7})
+    strata, n_strata = strata_of(fernwood.ingest(frame), np.array([0]), None)
+    assert n_strata == 2
+    assert (strata == strata[0]).tolist() == rare.tolist()
+
+
+def test_values_of_a_number_that_has_few_are_not_put_together() -> None:
+    values = np.repeat([0.0, 1.0, 2.0], [1000, 900, 100])
+    zeros = np.maximum(np.random.default_rng(0).standard_normal(2000) - 1.5, 0)  # nearly all are zero
+    store = fernwood.ingest(np.column_stack([values, zeros, np.where(values == 1, np.nan, values)]))
+    strata = [strata_of(store, np.array([column]), None)[0] for column in range(3)]
+    assert len(np.unique(np.column_stack([strata[0], values]), axis=0)) == 3
+    assert len(np.unique(strata[1])) == 2
+    assert len(np.unique(np.column_stack([strata[1], zeros > 0]), axis=0)) == 2
+    assert len(np.unique(strata[2])) == 3
+
+
+def test_what_a_rare_batch_tells_is_not_found_beyond_it() -> None:
+    rng = np.random.default_rng(1)
+    batch = np.arange(600) % 20 == 0
+    y = (rng.random(600) < np.where(batch, 0.95, 0.1)).astype(int)
+    x = rng.standard_normal((600, 100))
+    x[:, :50] += 3 * batch[:, None]
+    table = np.column_stack([x, batch])
+    assert len(search(fernwood.ingest(table, target=y)).confirmed) >= 50
+    assert len(search(fernwood.ingest(table, target=y), given=[100]).confirmed) <= 2

@@ -52,7 +52,7 @@ def strata_of(
     """The stratum of every row that counts, numbered from 0 on, and how many there are.
 
     Every category is by itself, missing values too. A number is cut at its quantiles into as many bins as the rows
-    allow, ten at most.
+    allow, ten at most; one of fewer values is divided into those.
     """
     codes = store.read(positions)
     codes = codes if rows is None else codes[:, rows]
@@ -75,7 +75,18 @@ def strata_of(
 
 
 def _binned(codes: NDArray[np.uint8], n_bins: int) -> NDArray[np.int64]:
-    """The codes of an ordered column in bins of about as many rows each; missing values in one of their own."""
+    """The codes of an ordered column in bins of about as many rows each; missing values in one of their own.
+
+    Where there are no more codes than bins, each has one, however rare it is.
+
+    Examples
+    --------
+    >>> _binned(np.array([0, 0, 0, 0, 7], np.uint8), 2).tolist()
+    [0, 0, 0, 0, 1]
+    """
     present = np.sort(codes[codes != MISSING])
-    cuts = np.unique(present[np.arange(1, n_bins) * len(present) // n_bins]) if len(present) else present
+    cuts = np.unique(present)[1:]
+    if len(cuts) >= n_bins:
+        # Below the lowest code there is nothing to cut off: a cut there is one above it.
+        cuts = np.unique(np.maximum(present[np.arange(1, n_bins) * len(present) // n_bins], cuts[0]))
     return np.where(codes == MISSING, n_bins, np.searchsorted(cuts, codes, side="right"))
