@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
@@ -93,3 +95,12 @@ def test_rows_of_a_group_are_predicted_by_trees_that_saw_none_of_them() -> None:
     together = OutOfBag(codes, np.ones(1, np.uint8), ADDRESSES[:1], target, groups=group, **how)
     assert apart(np.zeros(1, np.int64)).share < 0.1
     assert together(np.zeros(1, np.int64)).share > 0.7
+
+
+@pytest.mark.parametrize("weights", [None, WEIGHTS / 3])
+@pytest.mark.parametrize("make", [class_target, value_target])
+def test_a_target_that_does_not_vary_is_left_open(make: Callable[..., TreeTarget], weights: np.ndarray | None) -> None:
+    left = bag(make(np.full(N, 0.1), weights))(np.arange(P))
+    assert left.share == 1
+    assert (left.rows == 1).all()
+    assert left.importance.tolist() == [0.0] * P

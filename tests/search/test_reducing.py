@@ -311,6 +311,19 @@ def test_what_earlier_versions_kept_of_the_few_is_understood() -> None:
         assert Minimal.from_names(entries, place) == minimal
 
 
+def test_of_rows_of_one_class_nothing_can_be_judged(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of very many rows some are drawn; a class of a few rows may be in none of them."""
+    monkeypatch.setattr("fernwood.search.reducing._MOST_ROWS", 60)
+    table = copies(2000)
+    case = np.arange(2000) % 200 == 0
+    table[["f0", "g0"]] += 9 * case[:, None]
+    result = search(table, case)
+    assert result.minimal is not None
+    assert result.minimal.blind
+    assert len(result.minimal.kept) == len(result.confirmed) > 1
+    assert "none can be judged" in result.minimal.said
+
+
 def test_of_very_many_confirmed_columns_the_best_take_part(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fernwood.search.reducing._MOST_COLUMNS", 4)
     table = copies()

@@ -2,7 +2,8 @@
 
 Trees grow on bootstrap samples, and each row is predicted by those that did not grow on it. The loss of a prediction is
 the square of what it is off by, for classes summed over their shares (Brier), over what the prediction without any
-column would lose: 0 when nothing is left open, 1 when the columns tell nothing. One scale for classes and numbers.
+column would lose: 0 when nothing is left open, 1 when the columns tell nothing, also where a sample of the rows has one
+class only, so that nothing can be seen. One scale for classes and numbers.
 """
 
 from __future__ import annotations
@@ -104,6 +105,7 @@ class OutOfBag:
             self._truth = np.asarray(kernel.values, np.float64)[:, None]
         weights = kernel.weights[self._predicted]
         self.weights = weights / weights.mean()
+        self._varies = bool(np.ptp(self._truth[self._predicted], axis=0).any())
         middle = np.average(self._truth[self._predicted], axis=0, weights=weights)
         self._open = np.average(((self._truth[self._predicted] - middle) ** 2).sum(axis=1), weights=weights)
 
@@ -130,6 +132,8 @@ class OutOfBag:
             said[drawn.left_out] += votes
             importance += gains
         chosen = self._predicted
+        if not self._varies:  # what cannot be seen is left open altogether
+            return Left(np.ones(int(chosen.sum())), 1.0, importance / len(self._drawn))
         off = said[chosen] / self._times[chosen, None] - self._truth[chosen]
         rows = (off**2).sum(axis=1) / self._open
         return Left(rows, float(np.average(rows, weights=self.weights)), importance / len(self._drawn))

@@ -137,7 +137,7 @@ def _content(result: Result) -> dict[str, Any]:
 def _tiles(result: Result) -> list[Tile]:
     facts, course = result.facts, result.course
     tiles = []
-    if result.minimal is not None:
+    if result.minimal is not None and not result.minimal.blind:
         tiles.append(Tile(f"{len(result.selected):,}", "suffice"))
     tiles += [Tile(f"{len(result.confirmed):,}", "confirmed"), Tile(f"{len(result.tentative):,}", "tentative")]
     tiles.append(Tile(f"{result.n_examined:,}", f"of {facts.n_columns:,} columns examined"))
