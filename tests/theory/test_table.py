@@ -230,3 +230,15 @@ def test_exact_probabilities_of_many_digits_are_used_as_they_are() -> None:
     assert fine.total > 10**240
     assert fine.relevance() == dict.fromkeys(fine.inputs, "strong")
     assert sum(fine.importances().values()) == pytest.approx(sum(theory.chain(4, 0.0).importances().values()))
+
+
+@pytest.mark.parametrize("place", [True, False, 1.0, 0.7, np.float64(1), np.True_, "1", -1, 3, None])
+def test_what_is_no_place_of_a_column(place: object) -> None:
+    with pytest.raises(ParameterError, match="there is no column"):
+        theory.xor(2).position(place)  # type: ignore[arg-type]
+
+
+def test_places_of_columns() -> None:
+    xor = theory.xor(2)
+    assert [xor.position(place) for place in ("X2", 1, np.int8(2), "Y")] == [1, 1, 2, 2]
+    assert xor.mask(np.int64(1)) == xor.mask("X2")  # type: ignore[arg-type]

@@ -168,7 +168,8 @@ class Table:
         """The place of a column given by name or by place (the output comes last)."""
         if isinstance(column, str) and column in self.columns:
             return self.columns.index(column)
-        if not isinstance(column, str) and 0 <= column < len(self.columns):
+        whole = isinstance(column, int | np.integer) and not isinstance(column, bool)
+        if whole and 0 <= int(column) < len(self.columns):
             return int(column)
         raise ParameterError(
             f"there is no column {shown(column)}; name one of {', '.join(self.columns)} or give its place from 0"
@@ -176,7 +177,7 @@ class Table:
 
     def mask(self, columns: Column | Iterable[Column]) -> int:
         """A set of columns as the bits of an integer, bit i for the column at place i."""
-        listed = [columns] if isinstance(columns, str | int) else list(columns)
+        listed = [columns] if isinstance(columns, str | int | np.integer) else list(columns)
         return sum({1 << self.position(column) for column in listed})
 
     def names(self, mask: int) -> tuple[str, ...]:
