@@ -104,6 +104,48 @@ def test_matching_what_is_not_there() -> None:
         match_names(names, ["2"], "the column")
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "1_1",
+        "1_0",
+        " 1",
+        "1 ",
+        "+1",
+        "\uff11",
+        "\u0661",
+        "-0",
+        "--1",
+        "01",
+        "-01",
+        "\u22121",
+        "1e0",
+        "0x1",
+        "1\n",
+        "9" * 400,
+    ],
+)
+def test_a_name_that_is_not_there_is_no_position(name: str) -> None:
+    """`int` reads most of these, and names such as chrom_position look like them."""
+    names = ListedNames([f"c{i}" for i in range(20)])
+    assert as_position(name, 20) is None
+    with pytest.raises(SourceError, match="is no column of the table"):
+        match_names(names, [name], "the column")
+    assert match_names(ListedNames(["a", name]), [name], "the column").tolist() == [1]
+
+
+@pytest.mark.parametrize("given", [True, False, np.True_, 1.0, np.float64(1), None, np.array([1]), b"1", 1 + 0j])
+def test_only_whole_numbers_are_positions(given: object) -> None:
+    assert as_position(given, 5) is None
+    with pytest.raises(SourceError, match="is no column of the table"):
+        match_names(listed(5), [given], "the column")  # type: ignore[list-item]
+
+
+def test_numbers_of_numpy_are_positions() -> None:
+    given = [np.int8(-1), np.uint64(1), np.int64(0)]
+    assert [as_position(one, 5) for one in given] == [4, 1, 0]
+
+
 def test_positions() -> None:
     assert [as_position(text, 5) for text in ("0", "4", "-1", "-5", "5", "-6", "", "a", "1.5", 3)] == [
         0, 4, 4, 0, None, None, None, None, None, 3,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fnmatch
-import operator
 import re
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
@@ -24,9 +23,12 @@ __all__ = [
     "ListedNames",
     "Names",
     "NumberedNames",
+    "as_position",
     "check_names",
     "clean_names",
+    "is_pattern",
     "match_names",
+    "plain_position",
 ]
 
 LONGEST_NAME = 65_535
@@ -34,6 +36,8 @@ LONGEST_NAME = 65_535
 
 _CHUNK = 65_536
 _LOOKED_THROUGH = 10_000
+_POSITION = re.compile("0|-?[1-9][0-9]{0,17}")
+"""A position as text: what else `int` reads is a name, also where no column has it."""
 _CONTROL = r"[\x00-\x1f\x7f\x{80}-\x{9f}\x{2028}\x{2029}]"
 
 
@@ -229,21 +233,26 @@ def _mended(name: str, position: int) -> str:
 
 
 def match_names(
-    names: Names, wanted: Sequence[str | int], what: str, nearest: Callable[[str], str] | None = None
+    names: Names,
+    wanted: Sequence[str | int],
+    what: str,
+    nearest: Callable[[str], str] | None = None,
+    place_of: Callable[[int], int | None] | None = None,
 ) -> NDArray[np.int64]:
     """Positions of columns given by name, by shell pattern (``gene_*``) or by position, in table order.
 
     A text that is a column's very name means that column, whatever characters it holds; a text that is none, but has
     one of ``*?[``, is a pattern; digits that are no name are a position, negative ones count from the end. A hint for a
-    name that is not there is asked of `nearest`, where there are more names than these.
+    name that is not there is asked of `nearest`, where there are more names than these. Where positions count the
+    columns of another table than the one that has these names, `place_of` says where they are in this one.
     """
     hits = np.zeros(len(names), bool)
     for want in wanted:
         position = names.find(want) if isinstance(want, str) else None
-        if position is None and isinstance(want, str) and any(c in want for c in "*?["):
+        if position is None and is_pattern(want):
             found = False
             # Python's own expressions: Arrow's know no atomic groups, which patterns with two stars become.
-            matches = re.compile(fnmatch.translate(want)).match
+            matches = re.compile(fnmatch.translate(str(want))).match
             for start, run in names.runs():
                 mask = np.fromiter((matches(name) is not None for name in run.to_pylist()), bool, len(run))
                 hits[start : start + len(run)] |= mask
@@ -254,17 +263,41 @@ def match_names(
                 )
             continue
         if position is None:
-            position = as_position(want, len(names))
+            number = plain_position(want)
+            if number is not None and place_of is not None:
+                position = place_of(number)
+            else:
+                position = as_position(want, len(names))
         if position is None:
             raise SourceError(f"{what} {shown(want)} is no column of the table{(nearest or names.nearest)(str(want))}")
         hits[position] = True
     return np.flatnonzero(hits)
 
 
-def as_position(text: str | int, n: int) -> int | None:
-    """A position among n columns, written as a whole number (negative: from the end), or None."""
-    try:
-        number = int(text) if isinstance(text, str) else operator.index(text)
-    except (ValueError, TypeError):
-        return None
-    return number % n if -n <= number < n else None
+def is_pattern(want: object) -> bool:
+    """Whether a text that is no column's name is a shell pattern."""
+    return isinstance(want, str) and any(c in want for c in "*?[")
+
+
+def plain_position(given: object) -> int | None:
+    """The whole number that is given as a position, or None: digits as people write them, a minus before them at most.
+
+    Python's own reading of numbers knows many more ways (``"1_1"``, ``" 3"``, ``"+3"``, ``True``), and names of columns
+    look like them.
+
+    Examples
+    --------
+    >>> [plain_position(given) for given in ("12", "-1", 3, "1_1", " 3", "+3", "03", "-0", True, 2.0)]
+    [12, -1, 3, None, None, None, None, None, None, None]
+    """
+    if isinstance(given, str):
+        return int(given) if _POSITION.fullmatch(given) else None
+    if isinstance(given, int | np.integer) and not isinstance(given, bool):
+        return int(given)
+    return None
+
+
+def as_position(given: object, n: int) -> int | None:
+    """The place among n columns of a position (negative: from the end), or None where it is none, or out of range."""
+    number = plain_position(given)
+    return number % n if number is not None and -n <= number < n else None
