@@ -35,8 +35,11 @@ with appearing_directory(path, replace=False) as directory:
         checksums = np.empty(len(some), np.uint64)
         checksum_columns(dealt, checksums)
         of_others = records.take(pa.array(some))
-        names = pa.array([f"x{start + i}" for i in range(len(some))], pa.large_string())
-        of_others = of_others.set_column(0, "name", names).set_column(4, "checksum", pa.array(checksums))
+        here = np.arange(start, start + len(some))
+        fields = {"name": pa.array([f"x{i}" for i in here], pa.large_string()), "checksum": pa.array(checksums)}
+        fields |= {"position": pa.array(here), "from_end": pa.array(here - n_columns)}
+        for name, field in fields.items():
+            of_others = of_others.set_column(of_others.schema.get_field_index(name), name, field)
         writer.append(CodedBand(dealt, of_others))
     writer.finish(first.roles, [], "made", 0, "benchmarks")
     writer.abandon()

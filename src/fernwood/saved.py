@@ -204,7 +204,7 @@ def _check_facts(facts: Facts) -> None:
         rate = "fdr"
     if rate is not None and not (fits(parameters.get(rate), float) and 0 <= parameters[rate] <= 1):
         raise ValueError("parameters that are none")
-    if not fits(parameters.get("rule"), str | None) or not fits(parameters.get("given"), list[str] | None):
+    if not fits(parameters.get("rule"), str | None) or not fits(parameters.get("given"), list[str | int] | None):
         raise ValueError("parameters that are none")
 
 

@@ -19,6 +19,7 @@ import pytest
 import fernwood
 from fernwood.datasets import make_madelon
 from fernwood.kernels.ready import ensure_compiled
+from fernwood.saved import load_result
 
 SRC = [sys.executable, "-c", "from fernwood.cli import main; main()"]
 QUICK = ("--method", "subspace", "--rule", "probe", "--draws", 40, "--q", 10, "--trees", 3, "--seed", 1)
@@ -609,3 +610,35 @@ def test_a_search_that_waits_for_the_disk_says_so(run: Any, tmp_path: Path) -> N
     told = json.loads(run("select", "s.fern", "--seed", 0, "--jobs", 1, "--json").out)["machine"]
     assert told["bytes_read"] > 200 * 40
     assert told["share_reading"] < 0.5
+
+
+def test_one_numbering_for_everything_that_is_given(run: Any, tmp_path: Path) -> None:
+    """A position is one in the table, also where the target and columns left out stand before it."""
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((150, 8))
+    with (tmp_path / "t.csv").open("w") as file:
+        file.write(",".join(["sick", *(f"g{i}" for i in range(1, 9))]) + "\n")
+        for row in x:
+            file.write(",".join([str(int(row[0] + row[2] > 0)), *(f"{v:.3f}" for v in row)]) + "\n")
+    quick = ("--seed", 1, "--quiet", "--max-contexts", 0)
+    ways = {
+        "table": ("select", "t.csv", "--target", 0, "--drop", 2, "--given", 3),
+        "end": ("select", "t.csv", "--target", "-9", "--drop", "g2", "--given", "-6"),
+        "name": ("select", "t.csv", "--target", "sick", "--drop", "g2", "--given", "g3"),
+        "store": ("select", "t.fern", "--given", 3),
+    }
+    assert run("ingest", "t.csv", "--target", 0, "--drop", 2, "--out", "t.fern").code == 0
+    answers = []
+    for name, command in ways.items():
+        done = run(*command, "--out", name, *quick)
+        assert done.code == 0, done.err
+        kept = json.loads((tmp_path / name / "run.json").read_text())
+        assert kept["parameters"]["given"] == ["g3"], name
+        found = load_result(tmp_path / name).to_table().select(["column", "decision", "p"]).to_pylist()
+        assert {"column": "g3", "decision": "unexamined", "p": 1.0} in found
+        answers.append(found)
+    assert answers == 4 * answers[:1]
+    for given, words in ((2, "column 2 of the table is not in the store"), ("1_0", "'1_0' is no column of the table")):
+        done = run("select", "t.fern", "--given", given, *quick)
+        assert (done.code, done.err.count("\n")) == (2, 1)
+        assert words in done.err

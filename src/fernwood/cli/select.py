@@ -96,7 +96,8 @@ def select_command(
         float | None, typer.Option(help="Minimal: the share of the target that few may leave open beyond all; 0.02.")
     ] = None,
     given: Annotated[
-        list[str] | None, typer.Option(help="Snowball: a covariate, in every context and no candidate; repeat it.")
+        list[str] | None,
+        typer.Option(help="Snowball: a covariate, in every context: a column's name, pattern or position; repeat it."),
     ] = None,
     max_contexts: Annotated[
         int | None, typer.Option(help="Snowball: contexts of random columns, for pure interactions.")
@@ -230,6 +231,7 @@ def select_command(
 
     from fernwood import seeds
     from fernwood.run.directory import RunDirectory, RunManifest
+    from fernwood.search.methods import settings_on
     from fernwood.store import open_store
 
     number = seeds.entropy(seed)
@@ -256,6 +258,7 @@ def select_command(
         with RunDirectory.appearing(out, force=force) as directory:
             path = stored(directory)
             with open_store(path) as store:
+                settings = settings_on(store, settings)
                 manifest = RunManifest.of(store, method, settings.to_json(), number, _from(out, directory, path))
             RunDirectory.write_manifest(directory, manifest)
         run = RunDirectory.open(out)

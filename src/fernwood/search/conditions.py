@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fernwood.errors import ParameterError, shown
+from fernwood.errors import ParameterError, SourceError, shown
 from fernwood.sources.base import Kind
-from fernwood.sources.names import match_names
+from fernwood.sources.names import is_pattern, match_names, plain_position
 from fernwood.store.quantise import MISSING
 
 if TYPE_CHECKING:
@@ -16,9 +17,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from fernwood.search.snowball_settings import SnowballSettings
     from fernwood.store.base import Store
 
-__all__ = ["given_positions", "strata_of"]
+__all__ = ["given_positions", "strata_of", "with_names"]
 
 _MOST_BINS, _FEWEST_BINS = 10, 2
 """A number is held constant within a tenth of the rows where there are enough, within a half where there are few."""
@@ -28,7 +30,9 @@ _ROWS_AT_LEAST = 12
 
 
 def given_positions(store: Store, given: Sequence[str | int]) -> NDArray[np.int64]:
-    """The positions of the columns that a user names as covariates, by name, pattern or position, in table order.
+    """Where the columns are that a user names as covariates, by name, pattern or position, in the order of the store.
+
+    Positions are those in the table that the store was made from, as of the target and everything else that is given.
 
     Examples
     --------
@@ -37,13 +41,37 @@ def given_positions(store: Store, given: Sequence[str | int]) -> NDArray[np.int6
     >>> given_positions(store, ["x2", 0]).tolist()
     [0, 2]
     """
-    positions = match_names(store.names, given, "the covariate")
+    for column in given:
+        if isinstance(column, str) and plain_position(column) is not None and store.names.find(column) is None:
+            _refuse_a_number_among_names(store, column)
+    positions = match_names(store.names, given, "the covariate", place_of=store.stored_at)
     for position in positions.tolist():
         if not store.usable[position]:
             raise ParameterError(
                 f"the covariate {shown(store.names[position])} is constant, or all its values are missing; leave it out"
             )
     return positions
+
+
+def _refuse_a_number_among_names(store: Store, number: str) -> None:
+    """Refuse a number where it may be the name of a column that did not go into the store."""
+    named = store.target is not None and store.target.name == number
+    if named or any(plain_position(name) is not None for name in store.names):
+        raise SourceError(
+            f"the covariate {shown(number)} is no column of the store, whose columns have numbers for names, so that "
+            "it is not taken for a position; give the name of another one"
+        )
+
+
+def with_names(store: Store, settings: SnowballSettings) -> SnowballSettings:
+    """Settings whose covariates are given by name: a position means something for one table only."""
+    if all(
+        isinstance(column, str) and not is_pattern(column) and plain_position(column) is None
+        for column in settings.given
+    ):
+        return settings  # names are looked for once, where they are needed: that takes a while among millions
+    names = store.names.take(given_positions(store, settings.given)).to_pylist()
+    return replace(settings, given=tuple(names))
 
 
 def strata_of(

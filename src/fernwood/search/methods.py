@@ -11,6 +11,7 @@ from fernwood.errors import ParameterError, StoreError, shown
 from fernwood.run.course import Watch
 from fernwood.search import eliminating, filter as filter_, iterating, rolling, scanning, selecting
 from fernwood.search.boruta import BorutaSettings
+from fernwood.search.conditions import with_names
 from fernwood.search.draw_benches import BorutaBench, FernBench, SubspaceBench
 from fernwood.search.elimination import EliminationSettings
 from fernwood.search.ferns import FernSettings
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from fernwood.store.base import Store
     from fernwood.work.engine import Engine
 
-__all__ = ["Settings", "bench_of", "prepare", "select", "settings_of", "settings_type"]
+__all__ = ["Settings", "bench_of", "prepare", "select", "settings_of", "settings_on", "settings_type"]
 
 Settings: TypeAlias = (
     SnowballSettings | SubspaceSettings | FernSettings | BorutaSettings | EliminationSettings | FilterSettings
@@ -97,6 +98,19 @@ def settings_of(method: str, entries: dict[str, Any]) -> Settings:
         ) from error
 
 
+def settings_on(store: Store, settings: Settings) -> Settings:
+    """Settings as they are for a store: columns by name, so that a run and its result need no table to be understood.
+
+    Examples
+    --------
+    >>> import numpy as np, fernwood
+    >>> store = fernwood.ingest(np.random.default_rng(0).standard_normal((9, 4)), target=0)
+    >>> settings_on(store, SnowballSettings(given=[1])).given
+    ('x1',)
+    """
+    return with_names(store, settings) if isinstance(settings, SnowballSettings) else settings
+
+
 def select(
     store: Store,
     settings: Settings,
@@ -114,6 +128,7 @@ def select(
     The result also says how the best columns go with the target, and how the run went. With an engine, its workers do
     the work, as far as the method knows how to say it; the answer is the same.
     """
+    settings = settings_on(store, settings)
     allowed = 0 if memory is None else resident() - held + memory
     with saying_shortage(), Watch(directory, allowed, progress) as watch, ExitStack() as stack:
         if engine is not None and _is_spread(settings):

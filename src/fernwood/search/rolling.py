@@ -21,7 +21,7 @@ from fernwood.run.plan import plan_waves
 from fernwood.search.alike import interchangeable
 from fernwood.search.checks import check_candidates, check_table
 from fernwood.search.comparing import compared
-from fernwood.search.conditions import given_positions
+from fernwood.search.conditions import given_positions, with_names
 from fernwood.search.devices import Devices
 from fernwood.search.drawn import Drawn
 from fernwood.search.evidence import ContextEvidence, Look
@@ -89,6 +89,7 @@ def select_by_snowball(
     >>> len(set(result.confirmed.tolist()) & set(table.relevant.tolist())) > 15
     True
     """
+    settings = with_names(store, settings)
     where: dict[str, Any] = {"crew": crew, "device": device, "device_memory": device_memory}
     ids, _, loop, given = prepare(store, settings, seed, n_threads=n_threads, memory=memory, held=held, **where)
     state, stopped_by, history = drive(loop, directory, progress, leading=namer(store, ids, loop.leading))

@@ -64,7 +64,7 @@ class SnowballSettings:
         Contexts of random columns, to meet columns that tell nothing but together (an exclusive or). "auto" explores
         only while fewer than three are found, in three contexts for every column that fits into one, 2048 at most.
     given
-        Covariates, by name or position: in every context, and no candidates.
+        Covariates, by name, pattern or position in the table: in every context, and no candidates.
     goal, slack
         Whether few columns are sought that suffice, and what they may leave open; see `fernwood.search.reducing`.
     max_rows

@@ -22,7 +22,7 @@ from fernwood.files import FileWriter, read_file, scratch_directory
 from fernwood.run.directory import RunDirectory, RunManifest
 from fernwood.run.view import ProgressView
 from fernwood.saved import DECISIONS_NAME, INSIGHT_NAME, SUMMARY_NAME, load_result, save_result
-from fernwood.search.methods import select
+from fernwood.search.methods import select, settings_on
 from fernwood.selectors.callbacks import AskedToStop, CallbackSupport, Tasks, both, with_callbacks
 from fernwood.store.base import Store
 from fernwood.work.choosing import engine_here
@@ -98,6 +98,7 @@ class SearchSelector(CallbackSupport, SelectorMixin, TableEstimator):  # type: i
         `marks` stand in the manifest for what the answer depends on beside settings and data; `how` goes to the search.
         """
         threads = n_threads(self.n_jobs)
+        settings = settings_on(store, settings)
         # What the table takes already is not available any more.
         budget = held + default_budget() if self.memory is None else parse_size(self.memory)
         allowed, tasks = resident() - held + budget, Tasks.of(self)

@@ -49,8 +49,9 @@ class SnowballSelector(SearchSelector):
         looked at for every column by itself, for the columns ahead when waves find nothing new, and for confirming
         what was found beside others; ``result_.remarks()`` says so. Tables of up to so many rows are not sampled.
     given : sequence of str or int
-        Covariates (age, batch, site), by name or position. They are in every context and never candidates: columns are
-        found for what they tell beyond them.
+        Covariates (age, batch, site), by name, pattern or position. They are in every context and never candidates:
+        columns are found for what they tell beyond them. Of a `Store`, positions are those in the table that it was
+        made from, its target included; -1 is the last column.
     task : {"classification", "regression"}, optional
         What the target asks for, where the rules of `fernwood.ingest` guess wrong.
     memory : int or str, optional

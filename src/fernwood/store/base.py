@@ -7,6 +7,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from fernwood.errors import ParameterError, SourceError, StoreError, shown
 from fernwood.sources.base import Kind
@@ -20,7 +22,6 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
-    import pyarrow as pa
     from numpy.typing import ArrayLike, NDArray
 
     from fernwood.store.columns import Scale
@@ -126,6 +127,59 @@ class Store(ABC):
             for codes, missing in zip(self._field("codes"), self._field("missing"), strict=True)
         )
         return self._collected((part >= 2 for part in states), np.bool_)
+
+    @property
+    def contents(self) -> NDArray[np.uint32] | None:
+        """What stands for what every column holds, see `fernwood.store.contents`; None of a store without them."""
+        if not self._has("content") or any(part.null_count for part in self._field("content")):
+            return None
+        return self._numbers("content", np.uint32)
+
+    def stored_at(self, position: int) -> int | None:
+        """Where a column is in the store that is at a position in the table (negative: from the end) it was made from.
+
+        None where the table has no such column. These are not the store's own positions, which `read` takes: columns
+        with a role, and those that were left out, are in the table only.
+
+        Examples
+        --------
+        >>> import numpy as np, fernwood
+        >>> store = fernwood.ingest(np.eye(4), target=0)
+        >>> store.stored_at(1), store.stored_at(-1), store.stored_at(4)
+        (0, 2, None)
+        """
+        known, first = False, 0
+        for part in self._field("position" if position >= 0 else "from_end") if self._has("position") else ():
+            hit = pc.index(part, pa.scalar(position, pa.int64())).as_py()
+            if hit >= 0:
+                return first + int(hit)
+            known |= part.null_count < len(part)
+            first += len(part)
+        if not known:
+            raise SourceError(
+                f"the store does not say where its columns stood in the table, so that position {position} means none "
+                "of them; give the name"
+            )
+        n_table = self._n_table
+        if not -n_table <= position < n_table:
+            return None
+        raise SourceError(
+            f"column {position} of the table is not in the store: it is the target, the weights or the groups, or it "
+            "was left out; give another one, by name or by its position in the table"
+        )
+
+    @property
+    def _n_table(self) -> int:
+        """How many columns the table had that the store was made from, where a record says so."""
+        for position, from_end in zip(self._field("position"), self._field("from_end"), strict=True):
+            size = pc.max(pc.subtract(position, from_end)).as_py()
+            if size is not None:
+                return int(size)
+        return 0
+
+    def _has(self, field: str) -> bool:
+        """Whether the records have a field that older stores do not have."""
+        return field in self._records(np.zeros(1, np.int64)).column_names
 
     def forget(self) -> None:
         """Let go of what was read of all columns' records; it is read again when it is asked for."""

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from fernwood.errors import SourceError, StoreError, shown
 from fernwood.sources.base import Band, Kind, SparseBand
 from fernwood.sources.levels import LevelBand
+from fernwood.store.contents import column_contents
 from fernwood.store.grid import Grids, unpack_grids
 from fernwood.store.quantise import Quantised, quantise, thresholds
 
@@ -32,6 +33,7 @@ __all__ = [
     "check_schema",
     "code_band",
     "codes_checksum",
+    "completed",
     "kinds_of",
     "record_grid",
     "record_scale",
@@ -64,8 +66,13 @@ COLUMN_SCHEMA = pa.schema(
             "labels",
             pa.large_list(pa.large_string()),
         ),  # of categories, in the order of their codes; null otherwise
+        # The rest is not there in stores of before it was kept.
+        ("position", pa.int64()),  # in the table that the store was made from, where it has one there
+        ("from_end", pa.int64()),  # the same, counted from the end: −1 is the last column of the table
+        ("content", pa.uint32()),  # stands for what the column holds, as `column_contents` has it
     ]
 )
+_LATER = ("position", "from_end", "content")
 
 
 class CodedBand(NamedTuple):
@@ -100,6 +107,8 @@ def check_schema(schema: pa.Schema) -> None:
     """Refuse, with a ValueError, records that lack a field, or have it in another type."""
     for field in COLUMN_SCHEMA:
         places = schema.get_all_field_indices(field.name)
+        if not places and field.name in _LATER:
+            continue
         if len(places) != 1 or schema.field(places[0]).type != field.type:
             raise ValueError(f"the field {field.name} is not there, or of another type")
 
@@ -107,7 +116,7 @@ def check_schema(schema: pa.Schema) -> None:
 def check_records(records: pa.Table) -> None:
     """Refuse, with a ValueError, values of records that `QuantisedBand.recorded` never writes."""
     for name, column in zip(records.column_names, records.columns, strict=True):
-        if column.null_count and name != "labels":
+        if column.null_count and name != "labels" and name not in _LATER:
             raise ValueError(f"the field {name} is missing of a column")
         if name in _LISTS:
             longest = pc.max(pc.list_value_length(column)).as_py() or 0
@@ -117,6 +126,14 @@ def check_records(records: pa.Table) -> None:
             raise ValueError("a column is of no kind")
         if name == "shift" and (pc.max(column).as_py() or 0) >= _WORD_BITS:
             raise ValueError("a grid is none")
+
+
+def completed(records: pa.Table) -> pa.Table:
+    """Records with all fields of `COLUMN_SCHEMA`, in that order; what an older store does not have is unknown."""
+    for field in COLUMN_SCHEMA:
+        if field.name not in records.column_names:
+            records = records.append_column(field, pa.nulls(len(records), field.type))
+    return records.select(COLUMN_SCHEMA.names).cast(COLUMN_SCHEMA)
 
 
 def kinds_of(names: pa.ChunkedArray) -> NDArray[np.uint8]:
@@ -139,9 +156,19 @@ class QuantisedBand(NamedTuple):
     labels: dict[int, pa.Array]
     checksums: Callable[[NDArray[np.uint8]], NDArray[np.uint64]] = _column_checksums
 
-    def recorded(self) -> CodedBand:
-        """The codes and their records, with a checksum of every column."""
+    def recorded(self, positions: NDArray[np.int64] | None = None, n_table: int = 0) -> CodedBand:
+        """The codes and their records, with a checksum of every column.
+
+        Parameters
+        ----------
+        positions
+            Where the columns stand in the table that they are from; None for columns that stand beside it.
+        n_table
+            How many columns that table has.
+        """
         codes, grids = self.quantised.codes, self.quantised.grids
+        checksums = self.checksums(codes)
+        nowhere = pa.nulls(len(codes), pa.int64())
         list_of_labels = pa.large_list(pa.large_string())
         labels = pa.nulls(len(codes), list_of_labels)
         if self.labels:
@@ -153,12 +180,15 @@ class QuantisedBand(NamedTuple):
                 pa.array(KIND_NAMES, pa.string()).take(pa.array(self.kinds)),
                 pa.array(self.quantised.n_codes.astype(np.uint8)),
                 pa.array(self.quantised.n_missing),
-                pa.array(self.checksums(codes)),
+                pa.array(checksums),
                 pa.array(self.quantised.exact),
                 pa.array(grids.shift),
                 pa.array(grids.origin),
                 pa.LargeListArray.from_arrays(pa.array(grids.offsets), pa.array(grids.steps)),
                 labels,
+                nowhere if positions is None else pa.array(positions),
+                nowhere if positions is None else pa.array(positions - n_table),
+                pa.array(column_contents(checksums, self.kinds, grids, self.labels)),
             ],
             schema=COLUMN_SCHEMA,
         )

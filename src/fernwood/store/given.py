@@ -11,7 +11,7 @@ import numpy as np
 from fernwood.errors import SourceError, TargetError, shown
 from fernwood.files import is_file, opened
 from fernwood.sources import as_array, is_there, open_source
-from fernwood.sources.names import as_position, match_names
+from fernwood.sources.names import as_position, is_pattern, match_names, plain_position
 from fernwood.sources.text_format import is_text_name
 from fernwood.store.keyed import ColumnOfFile, keyed_band
 from fernwood.store.roles import Roles, Task, make_groups, make_target, make_weights
@@ -79,6 +79,7 @@ class GivenRoles:
         beside = [self._position_beside(column) for column in given]
         inside = [column for column, at in zip(given, beside, strict=True) if at is None]
         match_names(self._names, inside, "the covariate", self._nearest)
+        self._covariates_inside = [column for column in inside if self._named(column) or not is_pattern(column)]
         found = [at for at in dict.fromkeys(beside) if at is not None]
         for at in found:
             name = self._beside.names[at] if self._beside is not None else ""
@@ -87,6 +88,9 @@ class GivenRoles:
                     f"the covariate {shown(name)} describes the rows and is a column of the table too; rename one"
                 )
         return np.array(found, np.int64)
+
+    def _named(self, column: str | int) -> bool:
+        return isinstance(column, str) and self._names.find(column) is not None
 
     def _position_beside(self, column: Any) -> int | None:
         return self._beside.names.find(column) if self._beside is not None and isinstance(column, str) else None
@@ -115,8 +119,8 @@ class GivenRoles:
                     f"there {_is(role)} no {role} {shown(text)}: neither a column of the table nor a file"
                     f"{self._nearest(text)}"
                 )
-        elif isinstance(given, int | np.integer) and not isinstance(given, bool):
-            position = as_position(int(given), len(self._names))
+        elif plain_position(given) is not None:
+            position = as_position(given, len(self._names))
             if position is None:
                 raise TargetError(
                     f"there {_is(role)} no {role} at position {given}; the table has {len(self._names)} columns"
@@ -140,10 +144,25 @@ class GivenRoles:
             keep[match_names(self._names, columns, "the column")] = True
         if drop is not None:
             keep[match_names(self._names, drop, "the column to drop")] = False
+        self._refuse_left_out(keep)
         keep[self.positions] = False
         if not keep.any():
             raise SourceError("no column is left beside the target; keep at least one")
         return np.flatnonzero(keep)
+
+    def _refuse_left_out(self, keep: NDArray[np.bool_]) -> None:
+        """Refuse a covariate that is one of the roles too, or a column that does not go into the store."""
+        role_of = {position: role for role, position in self._inner.items()}
+        for column in self._covariates_inside:
+            position = int(match_names(self._names, [column], "the covariate")[0])
+            name = shown(self._names[position])
+            if position in role_of:
+                raise TargetError(f"column {name} cannot be the {role_of[position]} and a covariate at once")
+            if not keep[position]:
+                raise SourceError(
+                    f"the covariate {name} is a column of the table that is left out; keep it (columns, --columns; "
+                    "drop, --drop), or do not give it"
+                )
 
     def settle(self, reader: Reader, workspace: Workspace) -> Roles:
         """Read the roles and check them."""

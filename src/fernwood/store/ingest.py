@@ -11,6 +11,7 @@ from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
+import pyarrow.compute as pc
 
 from fernwood.budget import Headroom, default_budget, parse_size, shown_size
 from fernwood.errors import (
@@ -269,12 +270,15 @@ class _Job:
         with _Behind(append) as behind:
             for start, stop in self._bands(reader, first, len(wanted), kept):
                 self._progress(Progress("storing", start, len(wanted), "columns"))
-                names = self._table.names.take(wanted[start:stop])
+                positions = wanted[start:stop]
+                every = self._table.names.take(positions)
                 band, names = settle_categories(
-                    _band(reader, first + start, first + stop), names, self._many_categories
+                    _band(reader, first + start, first + stop), every, self._many_categories
                 )
+                if len(names) < len(every):
+                    positions = positions[pc.is_in(every, value_set=names).to_numpy(zero_copy_only=False)]
                 suspects.look_at_values(band, names)
-                coded = code_band(band, names, bins).recorded()
+                coded = code_band(band, names, bins).recorded(positions, len(self._table.names))
                 suspects.look_at_codes(coded)
                 behind.append(coded)
         if plan.n_covariates:
@@ -399,9 +403,9 @@ def _coding_bytes(n_rows: int, n_columns: int) -> int:
     return _SPARE_BYTES + 3 * _RECORD_BYTES * min(RECORDS_A_GROUP, n_columns) + 64 * max(n_rows, 2**17)
 
 
-def _listed(given: Sequence[Any] | str) -> tuple[Any, ...]:
-    """One text is a list of one, not of its letters."""
-    return (given,) if isinstance(given, str) else tuple(given)
+def _listed(given: Sequence[Any] | str | int) -> tuple[Any, ...]:
+    """One text is a list of one, not of its letters; so is one position."""
+    return (given,) if isinstance(given, str | int | np.integer) else tuple(given)
 
 
 def _check_choices(task: Task | None, bins: int | None, many_categories: ManyCategories) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fernwood.files import make_directory, scratch_directory
-from fernwood.store.columns import COLUMN_SCHEMA, CodedBand
+from fernwood.store.columns import CodedBand, completed
 from fernwood.store.disk import DiskStore
 from fernwood.store.writer import DiskWriter
 from fernwood.version import __version__
@@ -53,7 +53,7 @@ def _write(store: Store, directory: Path) -> None:
     try:
         for first, codes in store.blocks(_BLOCK_BYTES):
             records = store._records(np.arange(first, first + len(codes)))  # noqa: SLF001
-            batch = records.select(COLUMN_SCHEMA.names).cast(COLUMN_SCHEMA).combine_chunks().to_batches()[0]
+            batch = completed(records).combine_chunks().to_batches()[0]
             writer.append(CodedBand(codes, batch))
         writer.finish(store.roles, store.notes, "memory", store.n_bytes, f"fernwood {__version__}")
     finally:

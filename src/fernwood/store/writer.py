@@ -114,7 +114,7 @@ class DiskWriter(StoreWriter):
             compression="zstd",
             compression_level=3,
             use_dictionary=["kind"],
-            use_byte_stream_split=["steps.list.element", "origin", "checksum"],
+            use_byte_stream_split=["steps.list.element", "origin", "checksum", "position", "from_end"],
             write_page_checksum=True,
             write_statistics=False,
             store_schema=True,
