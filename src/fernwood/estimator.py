@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from fernwood.store.roles import Task
 
-__all__ = ["TableEstimator", "class_labels", "fit_store", "n_threads", "new_table"]
+__all__ = ["TableEstimator", "class_labels", "fit_store", "forget_fit", "n_threads", "new_table"]
 
 _LABELS = "biuUS"
 """Types that can be nothing but classes; `check_table` has a sentence for too many of them."""
@@ -67,6 +67,8 @@ def fit_store(
 ) -> Store:
     """The store that an estimator is fitted on, checked; `n_features_in_` and `feature_names_in_` are set.
 
+    Nothing of an earlier fit is left then.
+
     Parameters
     ----------
     estimator
@@ -92,10 +94,9 @@ def fit_store(
     Peak memory: a byte a cell for the store, and what `fernwood.ingest` takes; nothing for a store, and none of `X` is
     copied unless it is a sparse matrix of another format than CSC.
     """
+    forget_fit(estimator)
     if isinstance(X, Store):
         estimator.n_features_in_ = X.n_columns
-        if hasattr(estimator, "feature_names_in_"):
-            del estimator.feature_names_in_  # of an earlier fit
         store = _in_roles(estimator, X, y, sample_weight, groups, task)
     else:
         target = _checked_target(estimator, y, task)  # first: checking a target alone takes feature names away
@@ -109,6 +110,16 @@ def fit_store(
         store = ingest(table, target=target, task=task, weights=weights, groups=groups, memory=memory)
     check_table(store, least_columns)
     return store
+
+
+def forget_fit(estimator: Any) -> None:
+    """Take away what an earlier fit left: fitting again with other parameters may not set all of it.
+
+    By scikit-learn's custom these are the attributes whose names end in an underscore, and those that `_hidden` names.
+    """
+    hidden = getattr(estimator, "_hidden", ())
+    for name in [name for name in vars(estimator) if name in hidden or (name[-1] == "_" and name[:2] != "__")]:
+        delattr(estimator, name)
 
 
 def new_table(estimator: Any, X: Any) -> Any:  # noqa: N803

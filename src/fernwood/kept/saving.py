@@ -33,10 +33,16 @@ class Savable:
     ----------
     _plain : names of fitted attributes that are plain values or arrays
     _maybe : those of them that are not always there
+    _hidden : names of fitted attributes that are not for users
     """
 
     _plain: ClassVar[tuple[str, ...]] = ()
     _maybe: ClassVar[tuple[str, ...]] = ()
+    _hidden: ClassVar[tuple[str, ...]] = ()
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Whether there is more than what a fit that was refused leaves: the columns that it was given."""
+        return any(name[-1] == "_" and name[:2] != "__" and name not in _FEATURES for name in vars(self))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted estimator to a file, which `fernwood.load` reads; a file that is there is replaced.

@@ -117,6 +117,7 @@ class RandomFernsClassifier(ClassifierMixin, TableEstimator):  # type: ignore[mi
 
     _maybe = ("feature_importances_", "shadow_importances_")
     _plain = ("classes_", "columns_", "oob_error_", "oob_scores_", *_maybe)
+    _hidden = ("_coding",)
 
     def __init__(
         self,
@@ -210,9 +211,6 @@ class RandomFernsClassifier(ClassifierMixin, TableEstimator):  # type: ignore[mi
         self.oob_scores_ = np.full((store.n_rows, len(rows.classes)), np.nan)
         counted = np.arange(store.n_rows) if rows.kept is None else rows.kept
         self.oob_scores_[counted[voted]] = votes[voted, :-1] / votes[voted, -1:]
-        for name in ("feature_importances_", "shadow_importances_"):
-            if hasattr(self, name):
-                delattr(self, name)  # of an earlier fit
         if self.importances:
             times = np.maximum(tally.often, 1)
             self.feature_importances_, self.shadow_importances_ = np.zeros((2, store.n_columns))

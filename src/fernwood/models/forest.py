@@ -299,6 +299,7 @@ class SubspaceForestClassifier(ClassifierMixin, _SubspaceForest):  # type: ignor
 
     _task = "classification"
     _plain = (*_PLAIN, "classes_")
+    _hidden = ("_coding",)
 
     def __init__(
         self,
@@ -385,6 +386,7 @@ class SubspaceForestRegressor(RegressorMixin, _SubspaceForest):  # type: ignore[
 
     _task = "regression"
     _plain = (*_PLAIN, "_centre", "_unit")
+    _hidden = ("_coding", "_centre", "_unit")
 
     def _note_target(self, store: Store, y: Any) -> None:  # noqa: ARG002
         target = store_target(store)

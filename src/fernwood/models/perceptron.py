@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fernwood import seeds
 from fernwood.errors import ParameterError, TargetError
+from fernwood.estimator import forget_fit
 from fernwood.kept.saving import Savable
 from fernwood.kept.structures import check_classes, check_numbers
 from fernwood.kernels.perceptron import train_perceptron
@@ -98,6 +99,7 @@ class ThermalPerceptron(ClassifierMixin, Savable, BaseEstimator):  # type: ignor
         """Train on a table of numbers without missing values, and one class a row."""
         epochs = self._epochs()
         seed = seeds.entropy(self.random_state)
+        forget_fit(self)
         table, labels = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(labels)
         self.classes_, numbers = np.unique(labels, return_inverse=True)

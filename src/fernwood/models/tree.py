@@ -87,6 +87,7 @@ class GainRatioTreeClassifier(ClassifierMixin, TableEstimator):  # type: ignore[
     """
 
     _plain = ("classes_", "columns_")
+    _hidden = ("_coding",)
 
     def __init__(
         self,
