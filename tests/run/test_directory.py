@@ -171,6 +171,10 @@ def test_the_same_run_again(tmp_path: Path) -> None:
         ({"parameters": {**MANIFEST.parameters, "q": 4}}, "a run with q=3, not 4; give a new directory"),
         ({"fingerprint": "beef"}, r"a run on other data \(fingerprint: f00d there, beef here\); give a new directory"),
         ({"method": "ferns"}, "a run of another method, 'subspace'; give a new directory"),
+        (
+            {"fingerprint": "beef", "seed": 8, "parameters": {**MANIFEST.parameters, "q": 4}},
+            r"a run on other data \(fingerprint: f00d there, beef here\), with q=3, not 4, with another seed, which",
+        ),
     ):
         with pytest.raises(ParameterError, match=words):
             RunDirectory.of_memory(tmp_path / "run", replace(manifest, **change))

@@ -305,6 +305,7 @@ def test_another_data_set_is_told_apart(store: Path, tmp_path: Path) -> None:
     for shape, words in (
         ((120, 29), "columns: '30' there, '29' here"),
         ((110, 30), "rows: '120' there, '110' here"),
+        ((110, 29), "rows: '120' there, '110' here; columns: '30' there, '29' here"),
         ((120, 30), "fingerprint: [0-9a-f]{12} there, [0-9a-f]{12} here"),
     ):
         fernwood.ingest(rng.standard_normal(shape), tmp_path / "o.fern", target=np.arange(shape[0]) % 2, force=True)
@@ -315,7 +316,7 @@ def test_another_data_set_is_told_apart(store: Path, tmp_path: Path) -> None:
 def test_what_a_run_says_of_itself_is_shown_as_text() -> None:
     held = RunManifest("subspace", {"\x1b[2J": 1}, 0, "f\x000d", "")
     assert held.difference(RunManifest("subspace", {}, 0, "f00d", "")) == (
-        "on other data (fingerprint: f\\x000d there, f00d here)"
+        "on other data (fingerprint: f\\x000d there, f00d here), with \\x1b[2J=1, not None"
     )
     assert held.difference(RunManifest("subspace", {}, 0, "f\x000d", "")) == "with \\x1b[2J=1, not None"
 

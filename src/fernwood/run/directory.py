@@ -126,25 +126,32 @@ class RunManifest:
         return cls(method, parameters, seed, store.fingerprint, place, data=described(store))
 
     def difference(self, given: RunManifest) -> str:
-        """In what this run differs from one that is asked for, if in anything that its answer depends on."""
+        """In all of what this run differs from one that is asked for, if in anything that its answer depends on."""
+        found = []
         if self.fingerprint != given.fingerprint:
-            return f"on other data ({self.other_data(given)})"
+            found.append(f"on other data ({self.other_data(given)})")
         if self.method != given.method:
-            return f"of another method, {shown(self.method)}"
-        names = sorted(self.parameters.keys() | given.parameters.keys())
-        for name in names:
-            if self.parameters.get(name) != given.parameters.get(name):
-                return f"with {printable(name)}={self.parameters.get(name)!r}, not {given.parameters.get(name)!r}"
+            found.append(f"of another method, {shown(self.method)}")
+        else:
+            found += [
+                f"with {printable(name)}={self.parameters.get(name)!r}, not {given.parameters.get(name)!r}"
+                for name in sorted(self.parameters.keys() | given.parameters.keys())
+                if self.parameters.get(name) != given.parameters.get(name)
+            ]
         if self.seed != given.seed:
-            return f"with another seed, which random_state={self.seed} would be"
-        return ""
+            found.append(f"with another seed, which random_state={self.seed} would be")
+        return ", ".join(found)
 
     def other_data(self, given: RunManifest) -> str:
         """How the data of this run and of another differ, as far as their descriptions say."""
-        for name, held in self.data.items():
-            if given.data.get(name, held) != held:
-                return f"{name}: {shown(held)} there, {shown(given.data[name])} here"
-        return f"fingerprint: {printable(self.fingerprint[:12])} there, {given.fingerprint[:12]} here"
+        found = [
+            f"{name}: {shown(held)} there, {shown(given.data[name])} here"
+            for name, held in self.data.items()
+            if given.data.get(name, held) != held
+        ]
+        return (
+            "; ".join(found) or f"fingerprint: {printable(self.fingerprint[:12])} there, {given.fingerprint[:12]} here"
+        )
 
 
 class RunDirectory:
