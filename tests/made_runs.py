@@ -65,6 +65,7 @@ def made_result(
         rates,
         np.zeros(len(names), bool),
         minimal=few,
+        contents=store.contents,
     )
 
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -18,7 +16,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 import fernwood
-from fernwood.sources.names import Names
+from tests.fitted_state import state
 
 Table = tuple[Any, ...]
 
@@ -100,35 +98,10 @@ def test_every_estimator_is_fitted_again() -> None:
     assert set(estimators()) == set(QUICK) == set(SETTINGS)
 
 
-def plain(value: Any) -> Any:
-    """A fitted attribute as values that can be compared; how a fit went on its machine is no part of it."""
-    if isinstance(value, Names):
-        return list(value)
-    if isinstance(value, np.ndarray):
-        return str(value.dtype), value.shape, [plain(one) for one in value.ravel().tolist()]
-    if isinstance(value, pa.Array | pa.ChunkedArray):
-        return value.to_pylist()
-    if is_dataclass(value):
-        return {field.name: plain(getattr(value, field.name)) for field in fields(value) if field.name != "course"}
-    if isinstance(value, dict):
-        return {key: plain(one) for key, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(one) for one in value]
-    if isinstance(value, float | np.generic):
-        return repr(value)
-    if value is None or isinstance(value, str | int):
-        return value
-    return {name: plain(one) for name, one in vars(value).items()}
-
-
 def fitted(estimator: Any, data: Table) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return estimator.fit(*data)
-
-
-def state(estimator: Any) -> dict[str, Any]:
-    return {name: plain(value) for name, value in vars(estimator).items() if name not in estimator.get_params()}
 
 
 def fits(name: str) -> list[tuple[dict[str, Any], str]]:

@@ -61,6 +61,8 @@ class Facts:
     unreduced : whether a search for a few that suffice was stopped after its draws, before it had them
     notes : what deserved a warning when the table was read, in sentences
     sampling : how many rows were looked at where there are very many, and what that means; empty where all were
+    roles : stands for the values of target, weights and groups, by name; empty text for those that are not there, and
+        no entries in results of before these were kept
     """
 
     method: str
@@ -85,6 +87,7 @@ class Facts:
     unreduced: bool = False
     notes: list[str] = field(default_factory=list)
     sampling: dict[str, Any] = field(default_factory=dict)
+    roles: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, store: Store, **about: Any) -> Facts:
@@ -97,6 +100,7 @@ class Facts:
             n_columns=store.n_columns,
             fingerprint=store.fingerprint,
             notes=list(store.notes),
+            roles=store.roles.digests(),
             **about,
         )
 
@@ -136,6 +140,8 @@ class Result:
     relations : of confirmed columns, where the search looks for them
     minimal : the few of the confirmed columns that suffice, where the goal is "minimal"
     insight : what a report shows beside the decisions
+    contents : uint32 array; stands for what each column holds, see `fernwood.store.contents`; None where the store, or
+        the file, is older than these are
     course : how the run went on its machine, where that is known; it is no part of the answer, and not saved with it
     """
 
@@ -151,6 +157,7 @@ class Result:
     relations: Relations | None = None
     minimal: Minimal | None = None
     insight: Insight = field(default_factory=Insight)
+    contents: NDArray[np.uint32] | None = None
     course: Course | None = None
 
     @property
@@ -196,9 +203,10 @@ class Result:
     def to_table(self, positions: NDArray[np.int64] | None = None) -> pa.Table:
         """The decision table as Arrow, best first, or for some positions in their order.
 
-        Columns: column, position, decision, reason, draws, score; wins where columns were compared one by one; p, where
-        it comes from, and q where they were tested; group (columns with the same number can stand for each other) and
-        partners where the search looks for them; minimal and stand_ins where the goal is "minimal".
+        Columns: column, position (in the store, as `support_` has it), decision, reason, draws, score; wins where
+        columns were compared one by one; p, where it comes from, and q where they were tested; group (columns with the
+        same number can stand for each other) and partners where the search looks for them; minimal and stand_ins where
+        the goal is "minimal".
         """
         chosen = self.order if positions is None else positions
         verdicts = self.verdicts
@@ -409,6 +417,7 @@ def result_of(
         None if modelled is None else spread(modelled, False),
         relations,
         insight=Insight() if insight is None else insight,
+        contents=store.contents,
     )
 
 

@@ -52,6 +52,7 @@ _TYPES = {
     "p": pa.float64(),
     "q": pa.float64(),
     "p_from": None,
+    "content": pa.uint32(),
 }
 _LARGEST = sys.float_info.max
 _RANGES = {"draws": (0, 2**31), "score": (-_LARGEST, _LARGEST), "wins": (0, 2**31), "p": (0, 1), "q": (0, 1)}
@@ -68,7 +69,7 @@ _DAMAGE = (
     RecursionError,
     pa.ArrowException,
 )
-_MAYBE = ("wins", "p", "q", "p_from")
+_MAYBE = ("wins", "p", "q", "p_from", "content")
 
 
 def save_result(result: Result, directory: Path) -> None:
@@ -91,8 +92,9 @@ def _write_result(result: Result, directory: Path) -> None:
     with replaced_file(directory / DECISIONS_NAME) as file:
         writer: pq.ParquetWriter | None = None
         for part in result.tables():
-            writer = writer or pq.ParquetWriter(file, part.schema, compression="zstd")
-            writer.write_table(part)
+            whole = _with_rest(result, part)
+            writer = writer or pq.ParquetWriter(file, whole.schema, compression="zstd")
+            writer.write_table(whole)
         if writer is not None:
             writer.close()
     with replaced_file(directory / INSIGHT_NAME) as file:
@@ -100,6 +102,16 @@ def _write_result(result: Result, directory: Path) -> None:
     sums = {name: _digest_of(directory / name) for name in _NAMES}
     with replaced_file(directory / SUMMARY_NAME) as file:
         file.write(seal({"format": _FORMAT, "version": _VERSION, **result.summary(), "files": sums}))
+
+
+def _with_rest(result: Result, part: pa.Table) -> pa.Table:
+    """A piece of the decision table, and what of the result it leaves out because readers do not need it."""
+    places = part.column("position").to_numpy()
+    if "wins" not in part.column_names and result.wins.any():
+        part = part.append_column("wins", pa.array(result.wins[places]))
+    if result.contents is not None:
+        part = part.append_column("content", pa.array(result.contents[places]))
+    return part
 
 
 def _set_aside(directory: Path) -> list[str]:
@@ -277,4 +289,5 @@ def _restored(table: pa.Table, facts: Facts, entries: dict[str, Any], insight: d
         Relations.from_names(entries, positions) if "partners" in table.column_names else None,
         Minimal.from_names(entries["minimal"], positions) if "minimal" in table.column_names else None,
         Insight() if insight is None else Insight.from_names(insight, positions),
+        contents=numbers("content"),
     )

@@ -131,9 +131,15 @@ class Store(ABC):
     @property
     def contents(self) -> NDArray[np.uint32] | None:
         """What stands for what every column holds, see `fernwood.store.contents`; None of a store without them."""
-        if not self._has("content") or any(part.null_count for part in self._field("content")):
+        if not self._has("content"):
             return None
-        return self._numbers("content", np.uint32)
+        out, done = np.empty(self.n_columns, np.uint32), 0
+        for part in self._field("content"):
+            if part.null_count:
+                return None
+            out[done : done + len(part)] = part
+            done += len(part)
+        return out
 
     def stored_at(self, position: int) -> int | None:
         """Where a column is in the store that is at a position in the table (negative: from the end) it was made from.
@@ -177,9 +183,9 @@ class Store(ABC):
                 return int(size)
         return 0
 
+    @abstractmethod
     def _has(self, field: str) -> bool:
         """Whether the records have a field that older stores do not have."""
-        return field in self._records(np.zeros(1, np.int64)).column_names
 
     def forget(self) -> None:
         """Let go of what was read of all columns' records; it is read again when it is asked for."""

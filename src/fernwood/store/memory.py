@@ -59,6 +59,9 @@ class MemoryStore(Store):
     def _field(self, name: str) -> Iterator[pa.ChunkedArray]:
         yield self._table.column(name)
 
+    def _has(self, field: str) -> bool:
+        return field in self._table.column_names
+
     def _records(self, ids: NDArray[np.int64]) -> pa.Table:
         return self._table.take(pa.array(ids))
 

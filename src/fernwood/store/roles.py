@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from fernwood.errors import TargetError, shown
+from fernwood.sealed import digest
 from fernwood.sources.base import Kind
 
 if TYPE_CHECKING:
@@ -96,6 +97,18 @@ class Roles:
         table = self.to_table()
         for name, column in zip(table.column_names, table.columns, strict=True):
             yield name.encode() + column.to_numpy().tobytes()
+
+    def digests(self) -> dict[str, str]:
+        """What stands for the values of each role, by which two tables are compared; empty where there is none."""
+        found = dict.fromkeys(("target", "weights", "groups"), "")
+        if self.target is not None:
+            labels = repr(self.target.classes).encode("utf-8", "surrogatepass")
+            found["target"] = digest(labels + np.ascontiguousarray(self.target.values).tobytes())
+        if self.weights is not None:
+            found["weights"] = digest(np.ascontiguousarray(self.weights).tobytes())
+        if self.groups is not None:
+            found["groups"] = digest(np.ascontiguousarray(self.groups).tobytes())
+        return found
 
     def to_table(self) -> pa.Table:
         """The roles as an Arrow table, a row each."""

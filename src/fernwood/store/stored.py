@@ -184,6 +184,9 @@ class FileStore(Store):
             groups = list(range(first, min(first + _GROUPS_AT_ONCE, n_groups)))
             yield self._read_groups(groups, [name]).column(name)
 
+    def _has(self, field: str) -> bool:
+        return field in self._parquet.schema_arrow.names
+
     def _records(self, ids: NDArray[np.int64]) -> pa.Table:
         return self._take(ids, None)
 

@@ -40,6 +40,9 @@ class StoreView(Store):
     def _field(self, name: str) -> Iterator[pa.ChunkedArray]:
         return self._store._field(name)  # noqa: SLF001
 
+    def _has(self, field: str) -> bool:
+        return self._store._has(field)  # noqa: SLF001
+
     def _records(self, ids: NDArray[np.int64]) -> pa.Table:
         return self._store._records(ids)  # noqa: SLF001
 
