@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ import fernwood
 from fernwood.comparing import compare, stability
 from fernwood.errors import ParameterError
 from fernwood.result import Result
+from fernwood.saved import load_result, save_result
 from tests.made_runs import made_result
 
 NAMES = [f"c{i}" for i in range(20)]
@@ -97,7 +99,120 @@ def test_other_data() -> None:
     assert [(c.column, c.said) for c in changes.gained] == [("z1", "not in the table there")]
     assert (changes.n_both, changes.jaccard) == (1, 1 / 4)
     same_shape = compare(result(["c1"]), result(["c1"], store=table(seed=1)))
-    assert [difference.what for difference in same_shape.differences] == ["data"]
+    assert [difference.said for difference in same_shape.differences] == [
+        "values: 20 of 20 columns that both have hold others ('c0', 'c1', 'c2', …)"
+    ]
+
+
+# Everything in which two tables can differ, each by itself ------------------------------------------------------------
+
+N = 30
+CHANGES: dict[str, tuple[str, Any]] = {
+    "a column dropped": ("columns", lambda data, roles: data.pop("c3")),
+    "a column renamed": ("columns", lambda data, roles: data.update(new=data.pop("c4"))),
+    "a column permuted": ("values", lambda data, roles: data.update(c7=np.roll(data["c7"], 1))),
+    "a column in another unit": ("values", lambda data, roles: data.update(c7=data["c7"] * 2)),
+    "a column with other labels": (
+        "values",
+        lambda data, roles: data.update(text=np.array(list("xyz"))[np.arange(N) % 3]),
+    ),
+    "a column of another kind": ("values", lambda data, roles: data.update(c8=data["c8"].astype(str))),
+    "weights added": ("weights", lambda data, roles: roles.update(weights=np.arange(1.0, N + 1))),
+    "weights taken away": ("weights", lambda data, roles: roles.update(weights=None)),
+    "other weights": ("weights", lambda data, roles: roles.update(weights=2 * np.ones(N))),
+    "groups added": ("groups", lambda data, roles: roles.update(groups=np.arange(N) // 3)),
+    "other values of the target": ("target", lambda data, roles: roles.update(target=np.roll(roles["target"], 1))),
+    "other labels of the target": (
+        "target",
+        lambda data, roles: roles.update(target=np.array(["a", "b"])[roles["target"]]),
+    ),
+    "another task": ("task", lambda data, roles: roles.update(target=roles["target"] + 0.5, task="regression")),
+    "another order": ("order of columns", lambda data, roles: data.update(c0=data.pop("c0"))),
+    "other covariates": ("given", lambda data, roles: roles.update(given=["c9"])),
+}
+
+
+def made(changes: list[str], weights: bool) -> Result:
+    rng = np.random.default_rng(0)
+    data: dict[str, Any] = {name: rng.integers(0, 9, N) for name in NAMES}
+    data["text"] = np.array(list("abc"))[np.arange(N) % 3]
+    roles: dict[str, Any] = {"target": np.arange(N) % 2, "weights": np.ones(N) if weights else None}
+    for change in changes:
+        CHANGES[change][1](data, roles)
+    given = roles.pop("given", [])
+    store = fernwood.ingest(pa.table({name: pa.array(values) for name, values in data.items()}), **roles)
+    return made_result(store, ["c1"], parameters={"fdr": 0.1, "given": given})
+
+
+def told(changes: list[str], tmp_path: Any = None) -> set[str]:
+    """What is said to differ where only the table there is changed, and where only the one here is."""
+    weights = any(change in ("weights taken away", "other weights") for change in changes)
+    plain, changed = made([], weights), made(changes, weights)
+    if tmp_path is not None:
+        for number, one in enumerate((plain, changed)):
+            (tmp_path / str(number)).mkdir()
+            save_result(one, tmp_path / str(number))
+        plain, changed = (load_result(tmp_path / str(number)) for number in range(2))
+    found = [
+        [difference.what for difference in compare(*pair).differences] for pair in ((plain, changed), (changed, plain))
+    ]
+    assert sorted(found[0]) == sorted(found[1])
+    assert len(set(found[0])) == len(found[0])
+    return set(found[0])
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_every_difference_is_named(change: str, tmp_path: Any) -> None:
+    assert told([change]) == {CHANGES[change][0]}
+    assert told([change], tmp_path) == {CHANGES[change][0]}
+
+
+def test_no_difference_hides_another() -> None:
+    """All that go together, in pairs and all at once; order is told where the columns are the same."""
+    apart = [
+        *("a column dropped", "a column permuted", "weights added", "groups added"),
+        *("other values of the target", "other covariates"),
+    ]
+    for one, other in combinations(apart, 2):
+        assert told([one, other]) == {CHANGES[one][0], CHANGES[other][0]}, (one, other)
+    assert told(apart) == {CHANGES[change][0] for change in apart}
+    assert told([*apart[1:], "another order"]) == {CHANGES[change][0] for change in [*apart[1:], "another order"]}
+    assert told(["a column dropped", "a column permuted", "another task"]) == {"columns", "values", "task"}
+
+
+def test_a_column_dropped_another_permuted_and_weights_added() -> None:
+    changes = compare(
+        made([], weights=False), made(["a column dropped", "a column permuted", "weights added"], weights=False)
+    )
+    assert [difference.said for difference in changes.differences] == [
+        "columns: 21 there, 20 here",
+        "weights: none there, some here",
+        "values: 1 of 20 columns that both have hold others ('c7')",
+    ]
+
+
+def test_other_rows_have_other_values_without_saying() -> None:
+    fewer = made_result(table(n=20), ["c1"], parameters={"fdr": 0.1, "given": []})
+    said = [difference.said for difference in compare(result(["c1"]), fewer).differences]
+    assert said[0] == "rows: 30 there, 20 here"
+    assert not [one for one in said if one.startswith(("values", "data"))]
+
+
+def test_the_order_of_covariates_does_not_matter() -> None:
+    there, here = (result(["c1"], parameters={"fdr": 0.1, "given": given}) for given in (["c2", "c3"], ["c3", "c2"]))
+    assert compare(there, here).differences == []
+
+
+def test_results_of_before_say_what_they_do_not_know() -> None:
+    def older(one: Result) -> Result:
+        return replace(one, contents=None, facts=replace(one.facts, roles={}))
+
+    there, here = older(made([], weights=False)), made(["a column dropped", "weights added"], weights=False)
+    assert [difference.what for difference in compare(there, here).differences] == ["columns", "data"]
+    assert [
+        difference.what for difference in compare(there, older(made(["weights added"], weights=False))).differences
+    ] == ["data"]
+    assert compare(there, older(made([], weights=False))).differences == []
 
 
 def test_the_few_that_suffice() -> None:

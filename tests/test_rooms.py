@@ -53,7 +53,8 @@ ALLOWED = {
     "result": FREE | set(FLOW[: FLOW.index("result")]) | {"report"},  # a result shows itself; see decision 0018
     "run": FREE | {"sources", "store", "theory", "insight", "course", "result", "saved"},
     "reduced": FREE | {"sources", "store", "result", "saved", "run"},
-    "comparing": FREE | {"sources", "relevance", "result", "saved"},
+    "differences": FREE | {"result"},
+    "comparing": FREE | {"sources", "relevance", "result", "saved", "differences"},
     "search": FREE | set(FLOW[: FLOW.index("report")]) | {"run", "theory", "work"},
     "kept": FREE | {"store", "learner"},
     "estimator": FREE | set(FLOW[: FLOW.index("report")]) | {"run", "theory", "work", "search", "kept"},

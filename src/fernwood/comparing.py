@@ -10,10 +10,9 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
-from fernwood.errors import ParameterError, printable, shown
+from fernwood.differences import Difference, Pair, differences_of
+from fernwood.errors import ParameterError
 from fernwood.relevance.decision import Decision
 
 if TYPE_CHECKING:
@@ -29,7 +28,6 @@ _LEAST_TOP, _MOST_TOP = 10, 100
 """How many of the best columns are compared by rank: as many as are selected, within these."""
 _NEAR = 2.0
 """A q within this factor of the rate is near it."""
-_NAMED = 10
 _FEWEST_RANKED = 3
 
 
@@ -63,14 +61,6 @@ class Change:
     column: str
     there: Standing | None
     here: Standing | None
-    said: str
-
-
-@dataclass(frozen=True)
-class Difference:
-    """Something that two runs do not have in common: `what` in a word (data, method, seed, a parameter, …)."""
-
-    what: str
     said: str
 
 
@@ -157,7 +147,7 @@ def compare(there: Result, here: Result) -> Changes:
     known[pair.in_both_here] = selected_there[pair.in_both_there]
     n_both = int(np.count_nonzero(known & selected_here))
     n_there, n_here = int(selected_there.sum()), int(selected_here.sum())
-    differences = _differences(there.facts, here.facts)
+    differences = differences_of(pair)
     changes = pair.changed()
     gained = [change for change in changes if _is_selected(change.here) and not _is_selected(change.there)]
     lost = [change for change in changes if _is_selected(change.there) and not _is_selected(change.here)]
@@ -180,8 +170,8 @@ def compare(there: Result, here: Result) -> Changes:
         gained,
         lost,
         moved,
-        pair.alone(there, pair.in_both_there),
-        pair.alone(here, pair.in_both_here),
+        pair.only_there,
+        pair.only_here,
     )
 
 
@@ -208,7 +198,7 @@ def stability(results: Sequence[Result]) -> Stability:
             counts[name] = counts.get(name, 0) + 1
     often = dict(sorted(counts.items(), key=lambda entry: -entry[1]))
     shares = [len(a & b) / len(a | b) if a | b else 1.0 for a, b in combinations(sets, 2)]
-    differs = [found.what for other in results[1:] for found in _differences(results[0].facts, other.facts)]
+    differs = [found.what for other in results[1:] for found in differences_of(Pair(results[0], other))]
     return Stability(
         len(results),
         list(dict.fromkeys(differs)),
@@ -219,19 +209,12 @@ def stability(results: Sequence[Result]) -> Stability:
     )
 
 
-class _Pair:
-    """Two results, and where the columns that both have stand in each."""
-
-    def __init__(self, there: Result, here: Result) -> None:
-        self._there, self._here = there, here
-        known, wanted = (pa.chunked_array([run for _, run in result.names.runs()]) for result in (there, here))
-        found = pc.index_in(wanted, value_set=known)
-        self.in_both_here = np.flatnonzero(found.is_valid().to_numpy())
-        self.in_both_there = found.drop_null().to_numpy().astype(np.int64)
+class _Pair(Pair):
+    """Two results, how their columns stand and how they are ranked."""
 
     def changed(self) -> list[Change]:
         """Columns that are selected, confirmed or tentative in either and stand differently, the best first."""
-        there, here = self._there, self._here
+        there, here = self.there, self.here
         states = []
         for result in (there, here):
             state = result.verdicts.decision.astype(np.int64)
@@ -260,7 +243,7 @@ class _Pair:
 
     def ranks(self, n_selected: int) -> tuple[int, int, float | None]:
         """How many best columns are compared, how many both have, and Spearman's correlation of their ranks."""
-        rank_there, rank_here = (_ranks(result) for result in (self._there, self._here))
+        rank_there, rank_here = (_ranks(result) for result in (self.there, self.here))
         ranked = np.column_stack((rank_there[self.in_both_there], rank_here[self.in_both_here]))
         n_top = min(max(n_selected, _LEAST_TOP), _MOST_TOP, len(ranked))
         best = ranked <= n_top
@@ -270,14 +253,6 @@ class _Pair:
             places = ranked.argsort(axis=0).argsort(axis=0).astype(float)
             agreement = float(np.corrcoef(places.T)[0, 1])
         return n_top, int(best.all(axis=1).sum()), agreement
-
-    @staticmethod
-    def alone(result: Result, known: NDArray[np.int64]) -> tuple[int, list[str]]:
-        """How many columns only this result's table has, and the first of them."""
-        others = np.ones(len(result.draws), bool)
-        others[known] = False
-        places = np.flatnonzero(others)
-        return len(places), list(result.names.take(places[:_NAMED]).to_pylist())
 
 
 def _mask(result: Result, places: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -332,48 +307,6 @@ def _evidence(standing: Standing, facts: Facts) -> str:
     if standing.wins is not None:
         return f"above the {facts.against} in {100 * standing.wins:.0f} %"
     return f"score {standing.score:.3g}"
-
-
-def _differences(there: Facts, here: Facts) -> list[Difference]:
-    """In what two runs differ, what matters most first."""
-    found = _other_data(there, here) if there.fingerprint != here.fingerprint else []
-    if there.method != here.method:
-        found.append(Difference("method", f"method: {there.method} there, {here.method} here"))
-    names = there.parameters.keys() & here.parameters.keys()
-    if there.method == here.method:
-        names = there.parameters.keys() | here.parameters.keys()
-    for name in sorted(names):
-        before, after = there.parameters.get(name), here.parameters.get(name)
-        if before != after:
-            found.append(Difference(name, f"{name}: {_plain(before)} there, {_plain(after)} here"))
-    if there.seed != here.seed:
-        found.append(Difference("seed", f"seed: {there.seed} there, {here.seed} here"))
-    for name in sorted(there.versions.keys() | here.versions.keys()):
-        before, after = there.versions.get(name), here.versions.get(name)
-        if before != after:
-            found.append(Difference(f"version of {name}", f"{name}: {_plain(before)} there, {_plain(after)} here"))
-    for where, facts in (("there", there), ("here", here)):
-        if not facts.finished:
-            found.append(Difference("stopped early", f"the run {where} stopped {facts.how_far}"))
-    return found
-
-
-def _other_data(there: Facts, here: Facts) -> list[Difference]:
-    found = []
-    for what, name in (("rows", "n_rows"), ("columns", "n_columns"), ("target", "target"), ("task", "task")):
-        before, after = getattr(there, name), getattr(here, name)
-        if before != after:
-            pair = (f"{before:,}", f"{after:,}") if isinstance(before, int) else (_plain(before), _plain(after))
-            found.append(Difference(what, f"{what}: {pair[0]} there, {pair[1]} here"))
-    if not found:
-        data = [printable(facts.fingerprint[:8]) for facts in (there, here)]
-        said = f"data: other values, names, weights or groups ({data[0]} there, {data[1]} here)"
-        found.append(Difference("data", said))
-    return found
-
-
-def _plain(value: object) -> str:
-    return shown(value) if isinstance(value, str) else shown(repr(value))[1:-1]
 
 
 def _why(differences: list[Difference], *, alike: bool) -> str:
