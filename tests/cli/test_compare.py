@@ -68,6 +68,23 @@ def test_other_data_a_limit_and_no_difference(run: Any) -> None:
     assert run("compare", "a", "a").out.endswith("no decision differs\n")
 
 
+def test_no_reason_hides_another(tmp_path: Path, run: Any) -> None:
+    """A column dropped, another permuted, and weights added."""
+    data = table(NAMES)
+    made_run(tmp_path / "a", data, ["c1", "c7"], target="y")
+    other = data.set_column(7, "c7", pa.array(np.roll(data.column("c7").to_numpy(), 3)))
+    other = other.append_column("w", pa.array(1.0 + np.arange(40) % 3))
+    made_run(tmp_path / "b", other, ["c1"], target="y", weights="w", drop=["c9"])
+    done = run("compare", "a", "b")
+    assert "lost: 1\n" in done.out
+    for said in (
+        "columns: 30 there, 29 here",
+        "weights: none there, some here",
+        "values: 1 of 29 columns that both have hold others ('c7')",
+    ):
+        assert f"  {said}\n" in done.out
+
+
 @pytest.mark.usefixtures("runs")
 def test_more_than_two(run: Any) -> None:
     done = run("compare", "a", "b", "c", "--limit", "3")

@@ -218,6 +218,10 @@ def test_a_stopped_search_goes_on_to_the_same_answer(answer: Result, tmp_path: P
         ({"max_waves": 2.5}, "max_waves is 2.5"),
         ({"given": "age"}, "given is 'age'; give a list of columns"),
         ({"given": 3}, "given is 3; give a list of columns"),
+        ({"given": b"age"}, "given is b'age'; give a list of columns"),
+        ({"given": iter(["age"])}, "given is <list_iterator.*; give a list of columns"),
+        ({"given": {"age": 1}}, "given is {'age': 1}; give a list of columns"),
+        ({"given": np.array(3)}, r"given is array\(3\); give a list of columns"),
         ({"max_contexts": -1}, "max_contexts is -1; it must be an integer from 0 on, or 'auto'"),
     ],
 )

@@ -14,6 +14,7 @@ from fernwood.sources.names import (
     as_position,
     check_names,
     clean_names,
+    has_numbers,
     match_names,
 )
 
@@ -139,6 +140,12 @@ def test_only_whole_numbers_are_positions(given: object) -> None:
     assert as_position(given, 5) is None
     with pytest.raises(SourceError, match="is no column of the table"):
         match_names(listed(5), [given], "the column")  # type: ignore[list-item]
+
+
+def test_names_that_could_be_positions(chunk: int) -> None:
+    assert not has_numbers(ListedNames(["a1", "1_1", "01", "-0", "1\n", "1.0", "x7"]))
+    assert has_numbers(ListedNames(["a", "b", "c", "d", "-12"]))
+    assert has_numbers(ListedNames(["0", "b"]))
 
 
 def test_numbers_of_numpy_are_positions() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from fernwood.errors import ParameterError, SourceError, shown
 from fernwood.sources.base import Kind
-from fernwood.sources.names import is_pattern, match_names, plain_position
+from fernwood.sources.names import has_numbers, is_pattern, match_names, plain_position
 from fernwood.store.quantise import MISSING
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def given_positions(store: Store, given: Sequence[str | int]) -> NDArray[np.int6
 def _refuse_a_number_among_names(store: Store, number: str) -> None:
     """Refuse a number where it may be the name of a column that did not go into the store."""
     named = store.target is not None and store.target.name == number
-    if named or any(plain_position(name) is not None for name in store.names):
+    if named or has_numbers(store.names):
         raise SourceError(
             f"the covariate {shown(number)} is no column of the store, whose columns have numbers for names, so that "
             "it is not taken for a position; give the name of another one"

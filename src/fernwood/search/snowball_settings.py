@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
@@ -94,7 +94,9 @@ class SnowballSettings:
         if self.max_rows != "all":
             at_least("max_rows", self.max_rows, _FEWEST_SAMPLED, ", or 'all'")
         given: object = self.given
-        if isinstance(given, str) or not isinstance(given, Iterable):
+        # What can be gone through once only would name no columns the next time.
+        other = isinstance(given, str | bytes | Mapping | Iterator) or getattr(given, "ndim", 1) != 1
+        if other or not isinstance(given, Iterable):
             raise ParameterError(f"given is {given!r}; give a list of columns, such as ['age', 'site']")
         object.__setattr__(self, "given", tuple(given))
 

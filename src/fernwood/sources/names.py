@@ -26,6 +26,7 @@ __all__ = [
     "as_position",
     "check_names",
     "clean_names",
+    "has_numbers",
     "is_pattern",
     "match_names",
     "plain_position",
@@ -36,7 +37,8 @@ LONGEST_NAME = 65_535
 
 _CHUNK = 65_536
 _LOOKED_THROUGH = 10_000
-_POSITION = re.compile("0|-?[1-9][0-9]{0,17}")
+_DIGITS = "0|-?[1-9][0-9]{0,17}"
+_POSITION = re.compile(_DIGITS)
 """A position as text: what else `int` reads is a name, also where no column has it."""
 _CONTROL = r"[\x00-\x1f\x7f\x{80}-\x{9f}\x{2028}\x{2029}]"
 
@@ -295,6 +297,11 @@ def plain_position(given: object) -> int | None:
     if isinstance(given, int | np.integer) and not isinstance(given, bool):
         return int(given)
     return None
+
+
+def has_numbers(names: Names) -> bool:
+    """Whether any name could be a position."""
+    return any(pc.any(pc.match_substring_regex(run, rf"\A({_DIGITS})\z")).as_py() for _, run in names.runs())
 
 
 def as_position(given: object, n: int) -> int | None:
