@@ -9,7 +9,7 @@ from fernwood.errors import BudgetError, ParameterError
 
 __all__ = ["CardPlan", "SearchPlan", "block_width", "padded", "plan_card", "plan_draws", "plan_layout", "plan_waves"]
 
-_LEDGER_BYTES, _DECIDING_BYTES, _WAVE_LEDGER_BYTES = 85, 45, 65
+_LEDGER_BYTES, _DECIDING_BYTES, _WAVE_LEDGER_BYTES = 85, 49, 65
 """For every column of the table: kinds, checksums, order, and the evidence twice over; and what deciding takes."""
 _ROW_BYTES = 400
 """For every row in a worker: its target, its place in the tree that grows, and the nodes of that tree."""
