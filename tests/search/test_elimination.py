@@ -279,12 +279,25 @@ def test_a_score_that_ignores_its_columns_is_reported() -> None:
         assert "the score hardly depends on the columns" in loop.said(state)[0]
 
 
-def test_too_small_a_number_ends_and_says_so() -> None:
-    loop: Any = EliminationLoop(oracle(30, 6, 0), EliminationSettings("tree", n_relevant=3).removals(30, 0), 0.002)
+@pytest.mark.parametrize("search", [None, "binary", "halving"])
+@pytest.mark.parametrize("candidates", [1, 3])
+def test_too_small_a_number_ends_and_says_so(search: Any, candidates: int) -> None:
+    settings = EliminationSettings("tree", n_relevant=3, search=search, candidates=candidates)
+    loop: Any = EliminationLoop(oracle(30, 6, 0), settings.removals(30, 0), 0.002, 1)
+    assert not any("n_relevant" in sentence for sentence in loop.said(loop.step(loop.start())))  # it goes on
     state = drive(loop).state
     assert 6 <= state.left.sum() < 10
     assert f"{state.left.sum()} columns are left, not 3: " in loop.said(state)[0]
     assert "n_relevant may be too small" in loop.said(state)[0]
+
+
+def test_a_number_that_is_reached_needs_no_remark() -> None:
+    for search in (None, "halving"):
+        settings = EliminationSettings("tree", n_relevant=6, search=search)
+        loop: Any = EliminationLoop(oracle(30, 6, 0), settings.removals(30, 0), 0.002)
+        state = drive(loop).state
+        assert state.left.sum() == 6
+        assert loop.said(state) == []
 
 
 def test_nothing_to_remove_is_said() -> None:

@@ -156,7 +156,7 @@ class EliminationSettings:
             return unknown(*common, r_max=max(r_max, fewest), c1=self.c1, c2=self.c2)
         if self.n_relevant is not None:
             r_max = self.n_relevant
-        return Halving(n_columns, seed, fewest, r_max, candidates=self.candidates)
+        return Halving(n_columns, seed, fewest, r_max, candidates=self.candidates, wanted=self.n_relevant)
 
     def to_json(self) -> dict[str, Any]:
         """Plain values; what is no plain value as text, which stands for it in a comparison."""

@@ -75,6 +75,8 @@ class Halving:
         Columns that stay in any case.
     candidates
         Removals that are tried at once.
+    wanted
+        How many columns were asked for, if that was said; see `said`.
 
     Notes
     -----
@@ -89,12 +91,20 @@ class Halving:
     """
 
     def __init__(
-        self, n_columns: int, seed: int, r_min: int, r_max: int, fewest: int | None = None, candidates: int = 1
+        self,
+        n_columns: int,
+        seed: int,
+        r_min: int,
+        r_max: int,
+        fewest: int | None = None,
+        candidates: int = 1,
+        wanted: int | None = None,
     ) -> None:
         self._n_columns = n_columns
         self._seed = seed
         self._fewest = r_min if fewest is None else fewest
         self._candidates = candidates
+        self._wanted = wanted
         self._numbers = np.geomspace(max(r_min, 0.5), max(r_max, r_min, 1), _GRID)
         chance = np.minimum(self._numbers / n_columns, 1 - 1e-3)
         self._log_relevant, self._log_not = np.log(chance), np.log1p(-chance)
@@ -190,9 +200,16 @@ class Halving:
             raise ValueError("the checkpoint's groups cannot be")
         return memory
 
-    def said(self, memory: Suspicion, left: NDArray[np.bool_]) -> list[str]:  # noqa: ARG002
-        """Nothing: it ends as it should."""
-        return []
+    def said(self, memory: Suspicion, left: NDArray[np.bool_]) -> list[str]:
+        """Why more columns are left than were asked for, where that is so."""
+        n = int(np.count_nonzero(left))
+        if self._wanted is None or n <= self._wanted or self.propose(memory, left, 0):
+            return []
+        sentence = (
+            f"{n:,} columns are left, not {self._wanted:,}: every further removal made the error rise; n_relevant may be "
+            "too small, or the tolerance"
+        )
+        return [sentence]
 
     # What could be tried -------------------------------------------------------------------------------------------
 
