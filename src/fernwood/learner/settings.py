@@ -11,6 +11,7 @@ import numpy as np
 from fernwood.errors import ParameterError, shown_value
 from fernwood.kernels.impurity import ENTROPY, GAIN_RATIO, GINI, VARIANCE
 from fernwood.kernels.tables import CART, EXTRA, MULTIWAY, SUBSET, Rules
+from fernwood.subspace.sizes import share_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -96,7 +97,7 @@ class TreeSettings:
             case "log2":
                 return max(1, n_columns.bit_length() - 1)
             case float():
-                return max(1, int(k * n_columns))
+                return max(1, math.floor(share_of(k, n_columns)))
         return min(int(k), n_columns)
 
     @property

@@ -27,6 +27,7 @@ from fernwood.search.fern_fitting import FernColumns
 from fernwood.search.plain import plain_value
 from fernwood.search.selection import most_important
 from fernwood.subspace.sequential import draw_subspace
+from fernwood.subspace.sizes import share_of
 from fernwood.work.packing import pack, shares
 
 if TYPE_CHECKING:
@@ -109,7 +110,7 @@ class FernSettings:
     @property
     def n_carried(self) -> int:
         """How many columns of a fern are columns found before, where there are so many."""
-        return int(self.alpha * self.depth) if self.sequential else 0
+        return math.floor(share_of(self.alpha, self.depth)) if self.sequential else 0
 
     def ferns_a_draw(self, n_columns: int, q: int) -> int:
         """How many ferns a draw of q columns has, for so many usable columns."""

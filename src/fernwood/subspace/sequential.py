@@ -9,6 +9,7 @@ import numpy as np
 
 from fernwood.errors import ParameterError
 from fernwood.kernels.drawing import draw_beside, draw_places, draw_weighted
+from fernwood.subspace.sizes import share_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -68,7 +69,8 @@ def draw_subspace(
     if not 0 <= alpha <= 1:
         raise ParameterError(f"alpha is {alpha}; it is a share: give a number from 0 to 1")
     moving = state.copy()
-    carried = _carried(found, min(int(alpha * q), math.ceil(carry * len(found))), moving, weights)
+    most = min(math.floor(share_of(alpha, q)), math.ceil(share_of(carry, len(found))))
+    carried = _carried(found, most, moving, weights)
     drawn: NDArray[np.int64] = draw_beside(moving, n_columns, carried, q)
     return drawn
 

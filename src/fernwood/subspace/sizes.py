@@ -1,14 +1,15 @@
-"""How many columns a draw has."""
+"""How many columns a draw has, and how many a share of them is."""
 
 from __future__ import annotations
 
 import warnings
+from fractions import Fraction
 
 import numpy as np
 
 from fernwood.errors import FernwoodWarning, ParameterError
 
-__all__ = ["checked_q", "default_q"]
+__all__ = ["checked_q", "default_q", "share_of"]
 
 _DRAWS_A_TURN = 80
 _FEWEST_COLUMNS = 50
@@ -58,3 +59,16 @@ def checked_q(q: object, n_rows: int, n_columns: int) -> int:
             stacklevel=2,
         )
     return min(size, n_columns)
+
+
+def share_of(share: float, number: int) -> Fraction:
+    """A share of a number, exactly, of the share as it is written: 0.57 · 100 is 56.999… in floats; nobody means 56.
+
+    Examples
+    --------
+    >>> import math
+    >>> math.floor(share_of(0.57, 100)), math.ceil(share_of(0.07, 100)), math.floor(share_of(1 / 3, 6))
+    (57, 7, 2)
+    """
+    # As in `fernwood.theory.memory_size`: a third is a third, and not 0.333….
+    return Fraction(str(+share)).limit_denominator(10**9) * number
