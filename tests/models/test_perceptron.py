@@ -75,6 +75,21 @@ def test_scale_of_columns_does_not_matter_and_constants_say_nothing() -> None:
     np.testing.assert_allclose(flat.coef_[0, :3], plain.coef_[0])
 
 
+@pytest.mark.parametrize(
+    ("times", "plus"), [(1e-13, 0), (1e-300, 0), (1e300, 0), (1, 1e13), (1e-6, -1e7), (2.0**60, 2.0**90)]
+)
+def test_small_units_and_far_origins_are_not_taken_for_constants(times: float, plus: float) -> None:
+    """Columns say the same in any unit and from any origin, as far as doubles still tell their values apart."""
+    rng = np.random.default_rng(5)
+    table = rng.integers(-64, 65, (200, 4)) / 64.0
+    y = (table[:, 0] > table[:, 1]).astype(int)
+    moved = table * times + plus
+    plain = ThermalPerceptron(random_state=0).fit(table, y)
+    model = ThermalPerceptron(random_state=0).fit(moved, y)
+    assert (model.coef_ != 0).all()
+    assert abs(model.score(moved, y) - plain.score(table, y)) <= 0.02
+
+
 def test_three_classes_and_the_seed() -> None:
     table, y = load_iris(return_X_y=True)
     model = ThermalPerceptron(random_state=0).fit(table, y)

@@ -107,12 +107,11 @@ class ThermalPerceptron(ClassifierMixin, Savable, BaseEstimator):  # type: ignor
             raise TargetError(
                 f"the target is {self.classes_[0]!r} in every row, one class; ThermalPerceptron needs at least two"
             )
+        rows = np.ones((len(table), 1 + table.shape[1]))  # in C order, whatever that of the table is
+        rows[:, 1:] = table
         centre, scale = np.zeros(table.shape[1]), np.ones(table.shape[1])
         if self.standardize:
-            centre, scale = table.mean(axis=0), table.std(axis=0)
-            scale[scale <= 1e-12 * np.maximum(1.0, np.abs(centre))] = np.inf  # a constant column says nothing
-        rows = np.ones((len(table), 1 + table.shape[1]))  # in C order, whatever that of the table is
-        rows[:, 1:] = (table - centre) / scale
+            centre, scale = _standardize(rows[:, 1:])
         told_apart = [1] if len(self.classes_) == 2 else range(len(self.classes_))
         schedule = float(self.temperature), float(self.decay), float(self.learning_rate)
         found = np.zeros((len(told_apart), rows.shape[1]))
@@ -162,6 +161,28 @@ class ThermalPerceptron(ClassifierMixin, Savable, BaseEstimator):  # type: ignor
         fields = self.decision_function(X)
         places = (fields > 0).astype(np.intp) if fields.ndim == 1 else fields.argmax(axis=1)
         return np.asarray(self.classes_[places])
+
+
+def _standardize(table: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Centre columns and divide them by their standard deviation, in place; both, infinite for constant columns.
+
+    Columns are divided by a power of two, so that no difference is too large, taken from one of their values, and
+    divided by the largest that is then left: it is no matter how far from zero they lie, nor in which unit they are.
+    """
+    exponent = np.frexp(np.abs(table).max(axis=0))[1]
+    np.ldexp(table, -exponent, out=table)
+    origin = table[0].copy()
+    table -= origin
+    reach = np.abs(table).max(axis=0)
+    constant = reach == 0
+    reach[constant] = 1.0
+    table /= reach
+    mean = table.mean(axis=0)
+    table -= mean
+    spread = table.std(axis=0)
+    spread[constant] = np.inf
+    table /= spread
+    return np.ldexp(origin + mean * reach, exponent), np.ldexp(spread * reach, exponent)
 
 
 def _is_number(value: object) -> bool:
