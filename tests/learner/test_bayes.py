@@ -94,6 +94,7 @@ def test_the_plain_way_is_taken_where_there_is_no_other() -> None:
     for learner, x, scoring in (
         (MultinomialNB(), table, None),
         (GaussianNB(), table, "f1_macro"),
+        (GaussianNB(var_smoothing=-1.0), table, None),
         (BernoulliNB(), sparse.csr_array(table), None),
         (GaussianNB(), np.where(np.arange(64) == 3, np.nan, table), None),
         (CategoricalNB(), np.where(np.arange(600)[:, None] == 599, 40, table), None),
@@ -112,3 +113,33 @@ def test_columns_without_spread() -> None:
     fast, plain = fast_errors(evaluation), CrossValidated(evaluation)
     for columns in ([0, 1, 2], [1, 2], [0, 2], [0], [1], [2]):
         assert fast(np.array(columns)) == plain(np.array(columns))
+
+
+@pytest.mark.parametrize("huge", [1e6, 1e9, 1e18])
+def test_a_column_that_spreads_widely_leaves_the_others_alone(huge: float) -> None:
+    """A timestamp in nanoseconds, say, and columns whose variances are nothing beside its own."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 120)
+    table = rng.standard_normal((120, 6)) + y[:, None] * np.array([0, 1, 0.7, 0, 0.5, 0])
+    table[:, 0] = huge * (1 + rng.random(120))
+    evaluation = evaluation_of(GaussianNB(), table, y, cv=4, scoring=None)
+    fast, plain = fast_errors(evaluation), CrossValidated(evaluation)
+    assert fast is not None
+    for columns in ([0, 1, 2, 3, 4, 5], [1, 2, 3, 4, 5], [1, 2, 4], [0, 3], [1], [0, 1, 2]):
+        assert fast(np.array(columns)) == plain(np.array(columns))
+    assert fast(np.array([1, 2, 4])) < 0.3
+
+
+@pytest.mark.parametrize("far", [1e3, 1e8, 1e12])
+def test_a_row_that_is_far_from_all_others_leaves_them_alone(far: float) -> None:
+    """In a column that hardly spreads among those that are fitted on; the row itself is of a class for certain."""
+    rng = np.random.default_rng(1)
+    y = np.arange(200) // 2 % 2
+    table = rng.standard_normal((200, 4)) + y[:, None] * np.array([1.5, 1, 0, 0])
+    table[:, 3] /= 1e6
+    table[101, 3] = far
+    evaluation = evaluation_of(GaussianNB(), table, y, cv=[(np.arange(0, 200, 2), np.arange(1, 200, 2))], scoring=None)
+    fast, plain = fast_errors(evaluation), CrossValidated(evaluation)
+    for columns in ([0, 1, 2, 3], [0, 1, 3], [0, 3], [3], [0, 1]):
+        assert fast(np.array(columns)) == plain(np.array(columns))
+    assert fast(np.array([0, 1, 3])) < 0.3

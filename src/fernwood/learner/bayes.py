@@ -2,17 +2,19 @@
 
 A naive Bayes scores a class by its prior and one term a column, and a term does not depend on the other columns. So the
 learner is fitted once a split, on all columns, and a subset's scores are those of the last subset that was asked for,
-with the terms of columns that came in added and of those that went out taken away. Terms lie on a grid on which sums
-are exact: scores are the same whatever was asked for before.
+with the terms of columns that came in added and of those that went out taken away. Terms lie on a grid, of the row or
+of all, on which sums are exact: scores are the same whatever was asked for before.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     from fernwood.learner.subsets import Evaluation, Split, SubsetErrors
@@ -21,6 +23,7 @@ __all__ = ["fast_errors"]
 
 _CELLS = 2**22
 """Terms that are made at a time."""
+_REMEMBERED = 8
 _EXACT = 51
 """Bits of the largest sum: whole numbers up to 2⁵³ are exact."""
 
@@ -54,23 +57,29 @@ def fast_errors(evaluation: Evaluation) -> SubsetErrors | None:
     except (ValueError, TypeError):
         return None  # the plain way says what is wrong
     every = np.arange(evaluation.n_columns)
-    known = all(np.isfinite(side.terms.largest(side.terms.shared(every))) for side in sides)
+    known = all(np.isfinite(side.terms.largest(side.terms.shared(every))).all() for side in sides)
     return _SummedErrors(evaluation, sides) if known else None
 
 
 class _Terms(Protocol):
     """What the columns say about the rows of one split, by a fitted naive Bayes."""
 
+    fitted_with: ClassVar[Mapping[str, Any]]
+    """What the learner is fitted with in place of its own parameters."""
     never: float
     """Minus this stands for minus infinity: no sum of other terms is as low. Infinite where no term is infinite."""
 
-    def __init__(self, model: Any, train: NDArray[Any], test: NDArray[Any]) -> None: ...
+    def __init__(self, model: Any, given: Any, train: NDArray[Any], test: NDArray[Any]) -> None:
+        """From a fitted model, and the learner with its own parameters."""
 
     def prior(self) -> NDArray[np.float64]:
         """The term of every class that is there without columns."""
 
-    def largest(self, shared: float) -> float:
-        """No sum of terms of subsets that have this in common is farther from zero; infinite where terms may be."""
+    def largest(self, shared: float) -> NDArray[np.float64]:
+        """No sum of terms of subsets that have this in common is farther from zero; infinite where terms may be.
+
+        One number, or one for every row, shape (rows, 1): one row that is far from all others is no matter to them.
+        """
 
     def shared(self, columns: NDArray[np.int64]) -> float:
         """What the terms of a subset have in common: terms are the same as long as it is."""
@@ -80,29 +89,40 @@ class _Terms(Protocol):
 
 
 class _Normal:
-    """Terms of `GaussianNB`, whose variances grow by a share of the largest among the columns of a subset."""
+    """Terms of `GaussianNB`, whose variances grow by a share of the largest among the columns of a subset.
 
+    It is fitted without that share: taken away afterwards, one of a column that spreads widely would leave nothing of
+    the others' variances.
+    """
+
+    fitted_with: ClassVar[Mapping[str, Any]] = {"var_smoothing": 0.0}
     never = np.inf
 
-    def __init__(self, model: Any, train: NDArray[Any], test: NDArray[Any]) -> None:
+    def __init__(self, model: Any, given: Any, train: NDArray[Any], test: NDArray[Any]) -> None:
+        if not given.var_smoothing >= 0:
+            raise ValueError("a share below zero, which fitting refuses")
         self._prior = np.log(model.class_prior_)
         self._means = model.theta_.T[:, None, :]
-        self._variances = (model.var_ - model.epsilon_).T[:, None, :]
-        self._spread = model.var_smoothing * np.var(train, axis=0)
+        self._variances = model.var_.T[:, None, :]
+        self._spread = given.var_smoothing * np.var(train, axis=0)
         self._test = test.T[:, :, None]
-        self._farthest = np.stack(
-            [((column - means) ** 2).max(axis=0) for column, means in zip(self._test, self._means, strict=True)]
-        )
+        self._largest: dict[float, NDArray[np.float64]] = {}
 
     def prior(self) -> NDArray[np.float64]:
         return np.asarray(self._prior)
 
-    def largest(self, shared: float) -> float:
-        possible = self._spread <= shared  # a column of more would have made it more
-        variances = self._variances[possible, 0] + shared
-        with np.errstate(divide="ignore", invalid="ignore"):
-            logs = np.abs(np.log(2 * np.pi * variances))
-            return float(np.nan_to_num(logs + self._farthest[possible] / variances, nan=np.inf).max(axis=1).sum())
+    def largest(self, shared: float) -> NDArray[np.float64]:
+        known = self._largest.get(shared)
+        if known is not None:
+            return known
+        out = np.zeros((self._test.shape[1], 1))
+        for j in np.flatnonzero(self._spread <= shared).tolist():  # a column of more would have made it more
+            variances = self._variances[j] + shared
+            with np.errstate(divide="ignore", invalid="ignore"):
+                terms = np.abs(np.log(2 * np.pi * variances)) + (self._test[j] - self._means[j]) ** 2 / variances
+            out += np.nan_to_num(terms, nan=np.inf).max(axis=1, keepdims=True)
+        self._largest = {**dict(list(self._largest.items())[-_REMEMBERED:]), shared: out}
+        return out
 
     def shared(self, columns: NDArray[np.int64]) -> float:
         return float(self._spread[columns].max())
@@ -116,21 +136,22 @@ class _Normal:
 class _Bits:
     """Terms of `BernoulliNB`."""
 
+    fitted_with: ClassVar[Mapping[str, Any]] = {}
     never = np.inf
 
-    def __init__(self, model: Any, train: NDArray[Any], test: NDArray[Any]) -> None:  # noqa: ARG002
+    def __init__(self, model: Any, given: Any, train: NDArray[Any], test: NDArray[Any]) -> None:  # noqa: ARG002
         self._prior = model.class_log_prior_
         self._set = model.feature_log_prob_.T[:, None, :]
         with np.errstate(divide="ignore"):
             self._clear = np.log1p(-np.exp(self._set))
         self._bits = (test if model.binarize is None else test > model.binarize).T[:, :, None] != 0
-        self._largest = float(np.maximum(np.abs(self._set), np.abs(self._clear)).max(axis=(1, 2)).sum())
+        self._largest = np.maximum(np.abs(self._set), np.abs(self._clear)).max(axis=(1, 2)).sum()
 
     def prior(self) -> NDArray[np.float64]:
         return np.asarray(self._prior)
 
-    def largest(self, shared: float) -> float:  # noqa: ARG002
-        return self._largest
+    def largest(self, shared: float) -> NDArray[np.float64]:  # noqa: ARG002
+        return np.asarray(self._largest)
 
     def shared(self, columns: NDArray[np.int64]) -> float:  # noqa: ARG002
         return 0.0
@@ -142,7 +163,9 @@ class _Bits:
 class _Categories:
     """Terms of `CategoricalNB`; without smoothing a class is impossible where it never had a value."""
 
-    def __init__(self, model: Any, train: NDArray[Any], test: NDArray[Any]) -> None:  # noqa: ARG002
+    fitted_with: ClassVar[Mapping[str, Any]] = {}
+
+    def __init__(self, model: Any, given: Any, train: NDArray[Any], test: NDArray[Any]) -> None:  # noqa: ARG002
         codes = test.T.astype(np.int64)
         if (codes < 0).any() or (codes.max(axis=1) >= model.n_categories_).any():
             raise ValueError("a category of the rows that are scored is none of those that were fitted")
@@ -154,13 +177,13 @@ class _Categories:
         self.never = 2.0 ** np.ceil(np.log2(lowest + 1))  # a power of two is on every grid
         self._said = [np.maximum(said, -self.never) for said in logs]
         self._codes = codes
-        self._largest = float(sum(np.abs(said).max() for said in self._said))
+        self._largest = np.sum([np.abs(said).max() for said in self._said])
 
     def prior(self) -> NDArray[np.float64]:
         return np.asarray(self._prior)
 
-    def largest(self, shared: float) -> float:  # noqa: ARG002
-        return self._largest
+    def largest(self, shared: float) -> NDArray[np.float64]:  # noqa: ARG002
+        return np.asarray(self._largest)
 
     def shared(self, columns: NDArray[np.int64]) -> float:  # noqa: ARG002
         return 0.0
@@ -184,19 +207,20 @@ def _side(kind: type[_Terms], evaluation: Evaluation, table: NDArray[Any], split
         name: np.asarray(value)[split.train] if len(np.shape(value)) == 1 else value
         for name, value in evaluation.params.fit.items()
     }
-    model = clone(evaluation.estimator).fit(table[split.train], evaluation.y[split.train], **given)
+    model = clone(evaluation.estimator).set_params(**kind.fitted_with)
+    model.fit(table[split.train], evaluation.y[split.train], **given)
     truth = evaluation.y[split.test]
     places = np.minimum(np.searchsorted(model.classes_, truth), len(model.classes_) - 1)
     labels = np.where(model.classes_[places] == truth, places, -1)
     block = max(1, _CELLS // max(1, len(split.test) * len(model.classes_)))
-    return _Side(kind(model, table[split.train], table[split.test]), labels, block)
+    return _Side(kind(model, evaluation.estimator, table[split.train], table[split.test]), labels, block)
 
 
 class _Sums(NamedTuple):
     """Scores on a split by the terms of a subset, without the prior, in steps of a grid: `fine` of them are one."""
 
     shared: float
-    fine: float
+    fine: NDArray[np.float64]
     scores: NDArray[np.float64]
 
 
@@ -211,7 +235,7 @@ class _SummedErrors:
 
     def __call__(self, columns: NDArray[np.int64]) -> float:
         """The error on columns given by position."""
-        if not all(np.isfinite(side.terms.largest(side.terms.shared(columns))) for side in self._sides):
+        if not all(np.isfinite(side.terms.largest(side.terms.shared(columns))).all() for side in self._sides):
             from fernwood.learner.subsets import CrossValidated
 
             return CrossValidated(self._evaluation)(columns)  # of columns that are all constant, say
@@ -251,7 +275,7 @@ def _predicted(terms: _Terms, sums: _Sums) -> NDArray[np.int64]:
     return np.asarray(np.where(sums.scores <= -terms.never * sums.fine, -np.inf, scores).argmax(axis=1))
 
 
-def _fineness(terms: _Terms, shared: float) -> float:
-    """One over the step of the finest grid on which all terms add up exactly."""
+def _fineness(terms: _Terms, shared: float) -> NDArray[np.float64]:
+    """One over the step of the finest grid on which all terms add up exactly, of every row or of all."""
     largest = terms.largest(shared) + float(np.abs(terms.prior()).max())
-    return float(2.0 ** (_EXACT - np.ceil(np.log2(max(largest, 1.0)))))
+    return np.asarray(2.0 ** (_EXACT - np.ceil(np.log2(np.maximum(largest, 1.0)))))
