@@ -112,6 +112,19 @@ def test_missing_values_count_as_nothing_but_in_a_component_of_their_own() -> No
     assert (marks[:20] > 0).all()
 
 
+@pytest.mark.parametrize("n_rows", [100, 10**4, 10**6, 10**8])
+@pytest.mark.parametrize("rare", [[1], [40], [1, 1], [30, 1], [7, 3, 2]])
+def test_rare_codes_among_many_rows(n_rows: int, rare: list[int]) -> None:
+    """Two codes have one component, and three or more have two, however few rows differ."""
+    sizes = np.array([n_rows - sum(rare), *rare], float)
+    amounts, table = np.zeros((1, 256)), np.empty((1, 256, 2), np.float32)
+    amounts[0, : len(sizes)] = sizes
+    fill_components(amounts, np.array([False]), np.array([0]), np.array([0]), table)
+    values = table[0, : len(sizes)].astype(float)
+    inner = (values * sizes[:, None]).T @ values / n_rows
+    assert inner == pytest.approx(np.eye(2) if len(rare) > 1 else np.diag([1, 0]), abs=1e-3)
+
+
 def test_a_constant_column_has_no_components() -> None:
     assert not table_of(np.full((1, 20), 3, np.uint8), np.ones(20), False, [0], [0]).any()
 

@@ -8,6 +8,8 @@ from numba import njit
 __all__ = ["fill_components", "step_components", "survey_codes", "weigh_codes"]
 
 _MISSING = 255
+_ROUNDED = 1e-13
+"""Of values up to one, what rounding leaves where nothing is; rare codes among very many rows spread little more."""
 _LONGEST = np.float32(127)
 _FNV_START, _FNV_TIMES = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
 _S32 = np.uint64(32)
@@ -170,10 +172,10 @@ def _standardise(amount, present, values):
         values[code] -= mean
         spread += amount[code] * values[code] ** 2
     spread = np.sqrt(spread / present)
-    scale = 1 / spread if spread > 1e-6 else 0.0
+    scale = 1 / spread if spread > _ROUNDED else 0.0
     for code in range(amount.shape[0]):
         values[code] *= scale
-    return spread > 1e-6
+    return spread > _ROUNDED
 
 
 @njit(nogil=True, cache=True)
