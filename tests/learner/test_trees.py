@@ -14,7 +14,7 @@ from fernwood import seeds
 from fernwood.errors import ParameterError, TargetError
 from fernwood.importance.trees import impurity_decrease, out_of_sample_decrease, permutation_loss
 from fernwood.learner.settings import TreeSettings
-from fernwood.learner.target import class_target, value_target
+from fernwood.learner.target import TreeTarget, class_target, value_target
 from fernwood.learner.trees import bootstrap, grow, leaves, predict_shares, predict_values
 from tests.reference import trees as slow
 
@@ -96,7 +96,7 @@ import numpy as np
 warnings.simplefilter("ignore")
 from fernwood import seeds
 from fernwood.learner.settings import TreeSettings
-from fernwood.learner.target import class_target, value_target
+from fernwood.learner.target import TreeTarget, class_target, value_target
 from fernwood.kernels.drawing import deal_probe, draw_weighted
 from fernwood.learner.trees import add_importances, gain_ratios, grow, lay_out
 from fernwood.importance.trees import out_of_sample_decrease, permutation_loss
@@ -179,6 +179,22 @@ def test_cuts_are_uniform_between_the_extremes() -> None:
     for i in range(1000):
         found[grow(codes, target, TreeSettings(), state=seeds.state(3, i)).cut[0] - 5] += 1
     assert ((found - 100) ** 2 / 100).sum() < 33.7
+
+
+@pytest.mark.parametrize("width", [7, 8, 40])
+@pytest.mark.parametrize("target", [class_target([0, 1]), value_target([1.0, 5.0])], ids=["classes", "numbers"])
+def test_cuts_of_two_rows(width: int, target: TreeTarget) -> None:
+    """The middle of both codes, or any place between them: chi-square with 9 degrees of freedom as above."""
+    codes = np.tile(np.array([0, 200], np.uint8), (width, 1))
+    codes[::2] = codes[::2, ::-1]
+    found = np.zeros(10)
+    for criterion in ("variance",) if not target.kernel.classes else ("entropy", "gini"):
+        cart, extra = (TreeSettings(rule=rule, criterion=criterion) for rule in ("cart", "extra"))
+        found[:] = 0
+        for i in range(500):
+            assert grow(codes, target, cart, state=seeds.state(3, i)).cut[0] == 100
+            found[grow(codes, target, extra, state=seeds.state(3, i)).cut[0] // 20] += 1
+        assert ((found - 50) ** 2 / 50).sum() < 33.7
 
 
 def test_equal_columns_are_chosen_equally_often() -> None:

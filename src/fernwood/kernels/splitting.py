@@ -310,7 +310,7 @@ def _try_plain(fast, rows, ends, width, every, work, state):
                 values[i] = target.values[rows[i]]
         find_extremes(codes, width, seen, panel)
         if n == 2 and rules.min_leaf <= 1 and every and width == table.order.shape[0]:
-            return _part_two(width, rows, target, measure, panel, split, state)
+            return _part_two(width, rows, target, rules, measure, panel, split, state)
         if cart and target.classes:
             best_class_cuts(codes, width, seen, ends, measure, rules.min_leaf, work.sorting, panel)
         elif cart:
@@ -388,8 +388,11 @@ def _take_best(width, every, work, state):
 
 
 @borrowing
-def _part_two(width, rows, target, measure, panel, split, state):
-    """Split a node of two rows that differ in the target: every column that is not constant is as good as any other."""
+def _part_two(width, rows, target, rules, measure, panel, split, state):
+    """Split a node of two rows that differ in the target: every column that is not constant is as good as any other.
+
+    The cut is a random one, or the lowest, which is the best as any other is (see `best_cut`).
+    """
     found = 0
     for j in range(width):
         found += panel.low[j] != panel.high[j]
@@ -403,7 +406,9 @@ def _part_two(width, rows, target, measure, panel, split, state):
                 break
             left -= 1
         chosen += 1
-    low, high = np.int64(panel.low[chosen]), np.int64(panel.high[chosen])
+    cut, high = np.int64(panel.low[chosen]), np.int64(panel.high[chosen])
+    if rules.rule == EXTRA:
+        cut += next_bounded(state, high - cut)
     score = 0.0
     if target.classes:
         score = 2.0 if measure.gini else 0.0
@@ -414,7 +419,7 @@ def _part_two(width, rows, target, measure, panel, split, state):
         split,
         decrease(score, measure.base[0], measure.coarse),
         chosen,
-        low + next_bounded(state, high - low),
+        cut,
         -1,
         0,
         state,
