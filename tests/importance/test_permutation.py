@@ -45,6 +45,30 @@ def test_the_loss_is_that_of_a_permuted_table(classes: int, seed: int) -> None:
         assert loss[column] == pytest.approx(by_hand, abs=1e-12)
 
 
+def test_a_far_row_that_stays_where_it_is_leaves_the_losses_of_others() -> None:
+    """It has a leaf of its own, above the splits of the column that is permuted."""
+    rng = np.random.default_rng(0)
+    codes = np.zeros((2, 80), np.uint8)
+    codes[0, [0, 40]] = 200
+    codes[1] = rng.integers(0, 30, 80)
+    for far in (1e3, 1e9, 1e12):
+        y = codes[1] / 3.0
+        y[0], y[40] = far, 1.5 * far
+        target = value_target(y)
+        tree = grow(
+            codes, target, TreeSettings("cart", "variance"), state=seeds.state(0), rows=np.arange(40, dtype=np.int32)
+        )
+        loss = permutation_loss(tree, codes, target, np.arange(40, 80), seed=1, address=(0,))[1] * target.unit**2
+        others = np.arange(40, 80, dtype=np.int32)
+        shuffle(seeds.state(1, 0, 1), others, 40)
+        moved = codes.copy()
+        moved[1, 40:] = codes[1, others]
+        after, before = (predict_values(tree, table, target)[41:] for table in (moved, codes))
+        wanted = np.sum((after - y[41:]) ** 2 - (before - y[41:]) ** 2) / 40
+        assert wanted > 1
+        assert loss == pytest.approx(wanted, rel=1e-3)
+
+
 def test_many_classes_take_no_array_of_rows_by_classes() -> None:
     """20 000 rows of 10 000 classes: such an array would take 1.6 GB for every column."""
     codes = np.random.default_rng(0).integers(0, 255, (3, 20_000)).astype(np.uint8)

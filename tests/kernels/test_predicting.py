@@ -102,6 +102,34 @@ def test_fair_decrease_of_one_split(criterion: str) -> None:
         assert found == pytest.approx(slow_fair(y, branch, criterion), abs=1e-9)
 
 
+@pytest.mark.parametrize("n", [10**4, 10**6, 10**8])
+def test_fair_decrease_of_many_rows(n: int) -> None:
+    """A split that tells nothing loses what chance would bring, (classes − 1) (branches − 1) / 2 ln 2 bits."""
+    shares = np.array([0.5, 0.3, 0.2])
+    tables = np.rint(np.outer([0.25, 0.75], shares) * n)
+    assert fair_decrease(tables, CODES["entropy"], False) == pytest.approx(
+        -1 / math.log(2), rel=1e-2 if n < 10**5 else 1e-3
+    )
+
+
+@pytest.mark.parametrize("far", [1e6, 1e9, -1e12])
+def test_fair_decreases_beside_an_outlier(far: float) -> None:
+    """Nodes far from the outlier, whose values are nearly alike beside it."""
+    rng = np.random.default_rng(0)
+    codes = np.stack([np.r_[200, rng.integers(0, 99, 299)], rng.integers(0, 99, 300)]).astype(np.uint8)
+    y = np.r_[far, codes[1, 1:] / 9.0]
+    target = value_target(y)
+    settings = TreeSettings(rule="cart", criterion="variance", max_depth=4)
+    tree = grow(codes, target, settings, state=seeds.state(0))
+    rows = np.arange(1, 300, dtype=np.int32)  # all but the outlier
+    alone = value_target(y[1:])
+    found = fair_decreases(tree, codes, target.kernel, rows, CODES["variance"], 2) * (target.unit / alone.unit) ** 2
+    codes = np.ascontiguousarray(codes[:, 1:])
+    wanted = fair_decreases(tree, codes, alone.kernel, rows - 1, CODES["variance"], 2)
+    assert wanted[1] > 0.01
+    assert found == pytest.approx(wanted, rel=1e-9)
+
+
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("criterion", CODES)
 def test_fair_decreases_of_a_tree(seed: int, criterion: str) -> None:

@@ -98,12 +98,12 @@ def permutation_loss(
     places = np.arange(len(codes)) if addresses is None else np.asarray(addresses)
     out = np.zeros(len(codes))
     said = _answers(tree, target)
-    before = _loss(said[find_leaves(tree, codes, chosen)], target, chosen)
+    before = _losses(said[find_leaves(tree, codes, chosen)], target, chosen)
     for column in np.unique(tree.column[tree.column >= 0]).tolist():
         others = chosen.copy()
         shuffle(seeds.state(seed, *address, int(places[column])), others, len(others))
-        after = _loss(said[find_leaves_permuted(tree, codes, chosen, column, others)], target, chosen)
-        out[column] = after - before
+        after = _losses(said[find_leaves_permuted(tree, codes, chosen, column, others)], target, chosen)
+        out[column] = np.mean(after - before)  # row by row: beside the loss of one far row, all others' are nothing
     return out
 
 
@@ -128,7 +128,7 @@ def _answers(tree: Tree, target: TreeTarget) -> NDArray[Any]:
     return out
 
 
-def _loss(answers: NDArray[Any], target: TreeTarget, rows: NDArray[np.int32]) -> float:
+def _losses(answers: NDArray[Any], target: TreeTarget, rows: NDArray[np.int32]) -> NDArray[np.float64]:
     if target.kernel.classes:
-        return float(np.mean(answers != target.kernel.labels[rows]))
-    return float(np.mean((answers - target.kernel.values[rows]) ** 2))
+        return (answers != target.kernel.labels[rows]).astype(np.float64)
+    return np.asarray((answers - target.kernel.values[rows]) ** 2)

@@ -20,6 +20,8 @@ __all__ = [
 ]
 
 _MISSING = 255
+_UNLIKELY = 1e-30
+"""Beside the likeliest; what is beyond adds nothing to a double."""
 
 
 @borrowing
@@ -78,27 +80,28 @@ def add_entries(nodes, leaves, out):
 
 @njit(nogil=True, cache=True)
 def _expected_term(n, n_class, n_branch):
-    """E[f(H)], f(x) = x log₂ x, H the rows of a class among `n_branch` of `n` rows drawn at random."""
-    first = max(0, n_branch + n_class - n)
-    last = min(n_class, n_branch)
-    log_chance = (
-        math.lgamma(n_class + 1.0)
-        - math.lgamma(first + 1.0)
-        - math.lgamma(n_class - first + 1.0)
-        + math.lgamma(n - n_class + 1.0)
-        - math.lgamma(n_branch - first + 1.0)
-        - math.lgamma(n - n_class - n_branch + first + 1.0)
-        - math.lgamma(n + 1.0)
-        + math.lgamma(n_branch + 1.0)
-        + math.lgamma(n - n_branch + 1.0)
-    )
-    expected = 0.0
-    for h in range(first, last + 1):
-        if h > 1:
-            expected += math.exp(log_chance) * h * math.log2(np.float64(h))
-        if h < last:
-            log_chance += math.log((n_class - h) * (n_branch - h) / ((h + 1.0) * (n - n_class - n_branch + h + 1.0)))
-    return expected
+    """E[f(H)], f(x) = x log₂ x, H the rows of a class among `n_branch` of `n` rows drawn at random.
+
+    Chances are taken from the likeliest number outwards, and divided by their sum: logarithms of factorials of many
+    rows would leave less of what is looked for than it is.
+    """
+    first, last = max(0, n_branch + n_class - n), min(n_class, n_branch)
+    middle = min(max(np.int64((n_class + 1.0) * (n_branch + 1.0) / (n + 2.0)), first), last)
+    least, others = n - n_class - n_branch, 0.0
+    expected, whole = middle * math.log2(max(middle, 1.0)), 1.0
+    chance, h = 1.0, middle
+    while h < last and chance > _UNLIKELY:
+        chance *= (n_class - h) * (n_branch - h) / ((h + 1.0) * (least + h + 1.0))
+        h += 1
+        expected += chance * h * math.log2(np.float64(h))
+        whole += chance
+    chance, h = 1.0, middle
+    while h > first and chance > _UNLIKELY:
+        chance *= h * (least + h) / ((n_class - h + 1.0) * (n_branch - h + 1.0))
+        h -= 1
+        others += chance * h * math.log2(max(h, 1.0))
+        whole += chance
+    return (expected + others) / whole
 
 
 @njit(nogil=True, cache=True)
@@ -108,7 +111,8 @@ def fair_decrease(tables, criterion, values):
     Parameters
     ----------
     tables : float64 array, shape (branches, classes)
-        Rows of every class in every branch. For `variance`: rows, sums and sums of squares in every branch.
+        Rows of every class in every branch. For `variance`: rows, sums and sums of squares in every branch, of values
+        from near their mean.
     criterion : int
     values : bool
         Whether the target is numbers.
@@ -182,6 +186,10 @@ def fair_decreases(nodes, codes, target, rows, criterion, n_columns):
                 if place[label] < 0:
                     place[label] = n_present
                     n_present += 1
+        centre = 0.0
+        if values:  # squares of values that are far from zero would leave little of what they differ in
+            for i in range(first, last):
+                centre += target.values[here[i]] / (last - first)
         tables = np.zeros((nodes.branches[node], n_present))
         sizes = np.zeros(nodes.branches[node], np.int32)
         for i in range(first, last):
@@ -190,7 +198,7 @@ def fair_decreases(nodes, codes, target, rows, criterion, n_columns):
             branch[i] = b
             sizes[b] += 1
             if values:
-                y = target.values[row]
+                y = target.values[row] - centre
                 tables[b, 0] += 1.0
                 tables[b, 1] += y
                 tables[b, 2] += y * y
