@@ -25,7 +25,7 @@ def test_best_cuts(criterion: str, n: int, width: int, n_classes: int, n_codes: 
     places = np.random.default_rng(n).permutation(width).astype(np.int32)
     panel, counts = make_panel(width), make_counts(n)
     if criterion == "variance":
-        values = node.target.values
+        values = node.seen.values[node.rows]
         count_value_cuts(node.columns, places, node.rows, values, node.measure, min_leaf, counts, panel)
     else:
         count_class_cuts(node.columns, places, node.rows, node.ends, node.measure, min_leaf, counts, panel)
@@ -66,7 +66,7 @@ def test_best_cut_of_any_column(criterion: str, weighted: bool, missing: float, 
                                 ways[cut, goes] = node.decrease(branch)
                     wanted = (first, last, min_leaf)
                     found, cut, goes = best_cut(
-                        codes, node.rows, node.ends, node.target, node.measure, wanted, make_counts(n)
+                        codes, node.rows, node.ends, node.seen, node.measure, wanted, make_counts(n)
                     )
                     best = max(ways.values(), default=-math.inf)
                     assert node.found(found) == pytest.approx(best, abs=1e-6)
@@ -95,7 +95,7 @@ def test_a_branch_for_every_category(criterion: str, weighted: bool, missing: fl
             best = max(ways.values())
             for min_leaf in (1, 2, 5):
                 found, home = multiway(
-                    codes, node.rows, node.ends, node.target, node.measure, (low, high, min_leaf), make_counts(n)
+                    codes, node.rows, node.ends, node.seen, node.measure, (low, high, min_leaf), make_counts(n)
                 )
                 if min(Counter(known.tolist()).values()) < min_leaf:
                     assert found == -math.inf

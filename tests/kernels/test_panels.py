@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from fernwood import seeds
+from fernwood.kernels.impurity import COARSE, SCORE
 from fernwood.kernels.panels import (
     draw_cuts,
     find_extremes,
@@ -68,10 +69,12 @@ def test_scores_of_given_cuts(criterion: str, n: int, width: int, n_classes: int
     panel.cut[:width] = np.random.default_rng(n).integers(0, 41, width)
     laid = lay_panel(node.columns, np.arange(width, dtype=np.int32))
     if criterion == "variance":
-        score_value_cuts(laid, width, node.rows, node.y, node.measure, panel)
+        score_value_cuts(laid, width, node.rows, node.seen.values[node.rows], node.measure, panel)
     else:
         score_class_cuts(laid, width, node.rows, node.ends, node.measure, panel)
     for j in range(width):
         branch = (node.codes(j) > panel.cut[j]).astype(int)
         assert panel.left[j] == n - branch.sum()
-        assert panel.score[j] - node.measure.base[0] == pytest.approx(node.decrease(branch), abs=1e-6)
+        assert node.found((panel.score[j] - node.measure.node[SCORE]) * node.measure.node[COARSE]) == pytest.approx(
+            node.decrease(branch), abs=1e-6
+        )

@@ -23,7 +23,7 @@ def test_best_cuts(criterion: str, n: int, width: int, n_classes: int, n_codes: 
     panel, sorting = make_panel(width), make_sorting(n)
     laid = lay_panel(node.columns, np.arange(width, dtype=np.int32))
     if criterion == "variance":
-        best_value_cuts(laid, width, node.rows, node.y, node.measure, min_leaf, sorting, panel)
+        best_value_cuts(laid, width, node.rows, node.seen.values[node.rows], node.measure, min_leaf, sorting, panel)
     else:
         best_class_cuts(laid, width, node.rows, node.ends, node.measure, min_leaf, sorting, panel)
     for j in range(width):

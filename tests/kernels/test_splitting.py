@@ -23,8 +23,9 @@ def split_of(node: Node, marks: np.ndarray, rules: Rules, seed: int = 0):
     width, n = len(node.columns), len(node.rows)
     order = np.random.default_rng(seed).permutation(width).astype(np.int32)
     table = make_table(node.columns, order, marks, rules)
-    work = make_work(n, table, node.target, rules)
-    find_split(table, node.target, rules, node.measure, node.rows, node.ends, work, seeds.state(seed))
+    work = make_work(n, table, node.seen, rules)
+    work.counts.values[:] = node.seen.values[node.rows]
+    find_split(table, node.seen, rules, node.measure, node.rows, node.ends, work, seeds.state(seed))
     return work.split, table
 
 

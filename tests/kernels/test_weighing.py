@@ -28,7 +28,7 @@ def test_cuts(criterion: str, weighted: bool, missing: float, n: int, width: int
     panel, room = make_panel(width + 40), make_weighing(n + 3, width + 40)
     room.sums[:] = 1e6  # what an earlier, wider panel left behind
     laid = lay_panel(node.columns, np.arange(width, dtype=np.int32))
-    set_amounts(node.target, node.rows, room)
+    set_amounts(node.seen, node.rows, room)
     find_known_extremes(laid, width, node.rows, room, panel)
     draw_known_cuts(seeds.state(n), width, room, panel)
     state = seeds.state(n)
@@ -43,7 +43,7 @@ def test_cuts(criterion: str, weighted: bool, missing: float, n: int, width: int
         span = high - low + (len(known) < n)
         assert panel.cut[j] == low + (next_bounded(state, span) if span > 1 else 0)
     for min_leaf in (1, 3):
-        weigh_cuts(laid, width, node.rows, node.ends, node.target, node.measure, min_leaf, room, panel)
+        weigh_cuts(laid, width, node.rows, node.ends, node.seen, node.measure, min_leaf, room, panel)
         for j in range(width):
             codes = node.codes(j)
             ways = {}

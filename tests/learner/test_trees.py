@@ -32,14 +32,22 @@ def problems(draw, largest: int = 60):
     if draw(st.booleans()):
         kinds[: (q + 1) // 2] = 3
         codes[kinds == 3] = np.where(codes[kinds == 3] == 255, 255, codes[kinds == 3] % 5)
-    weights = draw(st.sampled_from([None, "some"]))
+    weights = draw(st.sampled_from([None, "some", "one heavy"]))
     if weights is not None:
+        heavy = weights == "one heavy"
         weights = rng.choice([0.5, 1.0, 2.5], n)
+        weights[rng.integers(n)] *= 1e6 if heavy else 1
     if draw(st.booleans()):
         target = class_target(rng.integers(0, draw(st.sampled_from([2, 3, 8])), n), weights)
         criterion = draw(st.sampled_from(["entropy", "gini"]))
     else:
-        target, criterion = value_target(rng.integers(0, 9, n) / 4, weights), "variance"
+        values = rng.integers(0, 9, n) / 4
+        tail = draw(st.sampled_from(["none", "outlier", "lognormal"]))
+        if tail == "outlier":
+            values[rng.integers(n)] = draw(st.sampled_from([1e3, 1e7, -1e12]))
+        elif tail == "lognormal":
+            values = np.exp(4 * rng.standard_normal(n))
+        target, criterion = value_target(values, weights), "variance"
     settings = TreeSettings(
         rule=draw(st.sampled_from(["extra", "cart", "random"])),
         criterion=criterion,

@@ -102,6 +102,24 @@ def test_few_columns_a_node_and_weights() -> None:
     assert drawn.column[0] == weighted.column[0]
 
 
+def test_the_unit_of_weights_is_no_matter() -> None:
+    """What a threshold pays is a row of average weight; with weights that are nearly alike, as without any."""
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 40, (8, 120)).astype(np.uint8)
+    y = (codes[2] > 20) ^ (rng.random(120) < 0.2)
+    weights, settings = rng.choice([1.0, 2.0], 120), TreeSettings("cart", "gain-ratio")
+    plain = gain_ratios(codes, class_target(y, weights))
+    tree = grow(codes, class_target(y, weights), settings, state=seeds.state(0))
+    assert len(tree.column) > 1
+    for unit in (1.2, 1.5, 3, 1e-9):
+        assert gain_ratios(codes, class_target(y, unit * weights)) == pytest.approx(plain, abs=1e-9)
+        other = grow(codes, class_target(y, unit * weights), settings, state=seeds.state(0))
+        assert other.column.tolist() == tree.column.tolist()
+    nearly = np.where(np.arange(120) == 7, 1.000001, 1.0)
+    without = gain_ratios(codes, class_target(y))
+    assert gain_ratios(codes, class_target(y, nearly)) == pytest.approx(without, abs=1e-5)
+
+
 def test_errors_of_subsets_are_those_of_fitting() -> None:
     table, y = load_digits(return_X_y=True)
     table, y = table[:300].copy(), y[:300]

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from fernwood.kernels.histograms import Target
-from fernwood.kernels.impurity import ENTROPY, GINI, VARIANCE, Measure, make_measure
+from fernwood.kernels.impurity import COARSE, ENTROPY, GINI, SCORE, UNIT, VARIANCE, Measure, make_measure
+from fernwood.kernels.scale import look, make_seen
 from tests.reference.trees import gain
 
 CRITERIA = {"entropy": ENTROPY, "gini": GINI, "variance": VARIANCE}
@@ -18,10 +19,11 @@ CLOSE = 1e-7
 
 @dataclass(frozen=True)
 class Node:
-    """Some rows of a random table, ordered by class, some of them twice."""
+    """Some rows of a random table, ordered by class, some of them twice; `seen` is the target as kernels see it."""
 
     columns: np.ndarray
     target: Target
+    seen: Target
     rows: np.ndarray
     ends: np.ndarray
     measure: Measure
@@ -43,8 +45,8 @@ class Node:
         return gain(self.y, self.weights, branch, self.criterion)
 
     def found(self, steps: float) -> float:
-        """A kernel's decrease, which is in steps of the coarse grid."""
-        return steps / self.measure.coarse
+        """A kernel's decrease, which is in steps of the coarse grid of the node."""
+        return steps / self.measure.node[COARSE] * self.measure.node[UNIT]
 
     def cuts(self, column: int, min_leaf: int) -> dict[int, float]:
         """The decrease of every allowed cut of a column without missing values."""
@@ -63,16 +65,6 @@ class Node:
             return -math.inf, -1
         most = max(cuts.values())
         return most, next(cut for cut, value in cuts.items() if value > most - CLOSE)
-
-
-def score(y: np.ndarray, w: np.ndarray, criterion: str) -> float:
-    """The score of `fernwood.kernels.impurity`, from its table of definitions."""
-    if criterion == "variance":
-        return float((w * y).sum() ** 2 / w.sum())
-    sizes = np.array([w[y == c].sum() for c in sorted(set(y.tolist()))])
-    if criterion == "gini":
-        return float((sizes**2).sum() / w.sum())
-    return float((sizes * np.log2(sizes)).sum() - w.sum() * np.log2(w.sum()))
 
 
 def make_node(
@@ -101,7 +93,7 @@ def make_node(
     weights = rng.choice([0.25, 1.0, 1.5], 2 * n) if weighted else np.ones(2 * n)
     target = Target(labels, values, weights, criterion != "variance", weighted)
     ends = np.cumsum(np.unique(labels[rows], return_counts=True)[1]).astype(np.int64)
-    measure = make_measure(CRITERIA[criterion], n)
-    node = Node(columns, target, rows, ends, measure, criterion)
-    measure.base[0] = score(node.y, node.weights, criterion)
-    return node
+    measure, seen = make_measure(CRITERIA[criterion], n, weighted), make_seen(target, True)
+    if look(target, seen, rows, ends, 0.0, measure, np.empty(n)) and criterion == "variance":
+        seen.values[:], measure.node[[SCORE, COARSE, UNIT]] = 0, (0, 1, 1)  # what growing never splits
+    return Node(columns, target, seen, rows, ends, measure, criterion)

@@ -102,10 +102,21 @@ def branches_of(tree, node: int, codes) -> np.ndarray:
     return np.array(out)
 
 
+def audit_cut(cut: int, codes, rule: str) -> None:
+    """The middle between the codes of the two branches, or any place from the lowest code on and below the highest."""
+    known = codes[codes != MISSING].astype(int)
+    left, right = known[known <= cut], known[known > cut]
+    assert len(left)
+    if not len(right):  # on the other side are missing values
+        assert len(known) < len(codes)
+        assert rule != "cart" or cut == left.max()
+    elif rule == "cart":
+        assert cut == (left.max() + right.min()) // 2
+
+
 def audit(tree, codes, y, w, kinds, settings, rows) -> None:
     """Walk a tree with the rows it grew on and hold every node to its definition."""
     every = settings.features(len(codes)) == len(codes)
-    scale = max(1.0, impurity(y[rows], w[rows], settings.criterion))
     visited = 0
 
     def walk(node: int, here, depth: int) -> None:
@@ -125,7 +136,8 @@ def audit(tree, codes, y, w, kinds, settings, rows) -> None:
         if column < 0:
             entries = slice(tree.begin[node], tree.end[node])
             if settings.criterion == "variance":
-                assert np.allclose(tree.entry_value[entries], [np.average(target, weights=weight)])
+                close = 1e-9 * (target.max() - target.min()) + 1e-15 * abs(target).max()
+                assert abs(tree.entry_value[entries] - np.average(target, weights=weight)) <= close
             else:
                 shares = {c: weight[target == c].sum() / weight.sum() for c in set(target.tolist())}
                 found = dict(zip(tree.entry_class[entries].tolist(), tree.entry_value[entries].tolist(), strict=False))
@@ -141,8 +153,14 @@ def audit(tree, codes, y, w, kinds, settings, rows) -> None:
         sizes = Counter(branch.tolist())
         assert set(sizes) == set(range(tree.branches[node]))
         assert min(sizes.values()) >= settings.min_samples_leaf
+        if tree.route[node] < 0:
+            audit_cut(int(tree.cut[node]), codes[column, here], settings.rule)
         decrease = gain(target, weight, branch, settings.criterion)
-        assert abs(tree.gain[node] - decrease) < 1e-6 * scale
+        # Of the node, never of the tree: what is little in the tree may be all that there is in a node.
+        close = 1e-9 * impurity(target, weight, settings.criterion)
+        if settings.criterion != "variance":
+            close += 1e-12 * weight.sum()
+        assert abs(tree.gain[node] - decrease) < close
         if settings.rule == "cart" and every:
             best = best_gain(codes[:, here], target, weight, kinds, settings)
             # Subsets of many classes are searched along one order only.
@@ -152,9 +170,9 @@ def audit(tree, codes, y, w, kinds, settings, rows) -> None:
                 or len(set(target.tolist())) == 2
                 or settings.criterion == "variance"
             )
-            assert decrease <= best + 1e-6 * scale
+            assert decrease <= best + close
             if exact and not (3 in kinds and (codes[:, here] == MISSING).any()):
-                assert decrease > best - 1e-6 * scale
+                assert decrease > best - close
         for b in range(tree.branches[node]):
             walk(int(tree.child[node]) + b, here[branch == b], depth + 1)
 

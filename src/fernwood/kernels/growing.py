@@ -16,18 +16,24 @@ import numpy as np
 from numba import njit
 
 from fernwood.kernels.borrowing import borrowing
-from fernwood.kernels.impurity import class_term, make_measure, value_score
+from fernwood.kernels.impurity import COARSE, GAIN_RATIO, HEAVY, MEAN, ROW, UNIT, WHOLE, make_measure
 from fernwood.kernels.predicting import add_gains
 from fernwood.kernels.random import next_bounded
+from fernwood.kernels.scale import look, make_seen
 from fernwood.kernels.splitting import find_split, make_work, weigh_ratios
 from fernwood.kernels.tables import CART, make_table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from fernwood.kernels.histograms import Target
+    from fernwood.kernels.impurity import Measure
+
 __all__ = ["Nodes", "add_forest", "column_ratios", "grow_tree"]
 
 _MISSING = 255
+_FEW_ROWS = 4096
+"""Nodes of at most so many have a measure of their own, whose grids are as fine as their entropies allow."""
 
 
 class Nodes(NamedTuple):
@@ -137,51 +143,19 @@ def _find_runs(target, rows, ends):
 
 
 @borrowing
-def _is_pure(target, rows, n_runs):
-    if target.classes:
-        return n_runs == 1
-    same = True
-    for row in rows:
-        same &= target.values[row] == target.values[rows[0]]
-    return same
-
-
-@borrowing
-def _weigh(target, measure, rows, ends):
-    """The weight and the score of a node."""
-    whole, score, begin = 0.0, 0.0, 0
-    for end in ends:
-        size = 0.0
-        if target.classes:
-            if target.weighted:
-                for i in range(begin, end):
-                    size += target.weights[rows[i]]
-            else:
-                size = np.float64(end - begin)
-            whole += size
-            score += size * size if measure.gini else class_term(size, measure.fine)
-        else:
-            for i in range(begin, end):
-                size += target.weights[rows[i]] * target.values[rows[i]]
-                whole += target.weights[rows[i]]
-            score = value_score(size, whole)
-        begin = end
-    if target.classes:
-        score = score / whole if measure.gini else score - class_term(whole, measure.fine)
-    return whole, score
-
-
-@borrowing
-def _end_node(target, rows, ends, node, n_entries, nodes):
+def _end_node(seen, rows, ends, measure, node, n_entries, nodes):
     """Write the entries of a leaf; how many entries there are then."""
     nodes.begin[node] = n_entries
     begin = 0
     for end in ends:
         size = 0.0
-        for i in range(begin, end):
-            size += target.weights[rows[i]] * (1.0 if target.classes else target.values[rows[i]])
-        nodes.entry_class[n_entries] = target.labels[rows[begin]]
-        nodes.entry_value[n_entries] = size / nodes.weight[node]
+        if seen.classes and not seen.weighted:
+            size = np.float64(end - begin)
+        elif seen.classes:
+            for i in range(begin, end):
+                size += seen.weights[rows[i]]
+        nodes.entry_class[n_entries] = seen.labels[rows[begin]]
+        nodes.entry_value[n_entries] = size / measure.node[WHOLE] if seen.classes else measure.node[MEAN]
         n_entries += 1
         begin = end
     nodes.end[node] = n_entries
@@ -264,8 +238,16 @@ def _part_in_two(codes, rows, what, scratch, sizes):
 
 
 class _Room(NamedTuple):
-    """Room for the nodes that are still to be split: number, first row, row behind the last, depth of each."""
+    """Room for nodes.
 
+    Of those that are still to be split: number, first row, row behind the last, depth; and the unit of their weights.
+    Of the one that is: the target as it sees it, and the measures for few rows and for more.
+    """
+
+    seen: Target
+    few: Measure
+    many: Measure
+    heavy: NDArray[np.float64]
     stack: NDArray[np.int64]
     ends: NDArray[np.int64]
     sizes: NDArray[np.int64]
@@ -273,8 +255,14 @@ class _Room(NamedTuple):
 
 
 @njit(nogil=True, cache=True)
-def _make_room(n_rows):
+def _make_room(n_rows, target, table, rules):
+    many = make_measure(rules.criterion, n_rows, target.weighted)
+    few = many if n_rows <= _FEW_ROWS else make_measure(rules.criterion, _FEW_ROWS, target.weighted)
     return _Room(
+        make_seen(target, table.n_plain < table.order.shape[0] or rules.criterion == GAIN_RATIO),
+        few,
+        many,
+        np.empty(n_rows + 256),
         np.empty((n_rows + 256, 4), np.int64),
         np.empty(n_rows + 1, np.int64),
         np.empty(256, np.int64),
@@ -308,12 +296,11 @@ def grow_tree(columns, order, categories, target, rules, chosen, state):
     """
     n_rows = chosen.shape[0]
     table = make_table(columns, order, categories, rules)
-    measure = make_measure(rules.criterion, n_rows)
     rows = _by_class(target.labels, chosen) if target.classes else chosen.copy()
     work = make_work(n_rows, table, target, rules)
     nodes = _make_nodes(n_rows, n_rows if table.n_plain + table.n_gaps < table.order.shape[0] else 0)
-    room = _make_room(n_rows)
-    sizes = _split_all((table, target, rules, measure), rows, work, room, nodes, state)
+    room = _make_room(n_rows, target, table, rules)
+    sizes = _split_all((table, target, rules), rows, work, room, nodes, state)
     return _cut_to_size(nodes, sizes)
 
 
@@ -340,10 +327,9 @@ def add_forest(columns, order, categories, target, rules, chosen, bag_size, bag_
     bagged = bag_states.shape[0] > 0
     n_rows = bag_size if bagged else chosen.shape[0]
     table = make_table(columns, order, categories, rules)
-    measure = make_measure(rules.criterion, n_rows)
     work = make_work(n_rows, table, target, rules)
     nodes = _make_nodes(n_rows, n_rows if table.n_plain + table.n_gaps < table.order.shape[0] else 0)
-    room = _make_room(n_rows)
+    room = _make_room(n_rows, target, table, rules)
     times, bag = np.empty(chosen.shape[0], np.int32), chosen
     if bagged:
         bag = np.empty(n_rows, np.int32)
@@ -354,7 +340,7 @@ def add_forest(columns, order, categories, target, rules, chosen, bag_size, bag_
         for i in range(work.drawn.shape[0]):
             work.drawn[i] = i
         rows = _by_class(target.labels, bag) if target.classes else bag.copy()
-        n_nodes, _, _ = _split_all((table, target, rules, measure), rows, work, room, nodes, states[k])
+        n_nodes, _, _ = _split_all((table, target, rules), rows, work, room, nodes, states[k])
         of_tree[:] = 0.0
         add_gains(nodes.column[:n_nodes], nodes.gain[:n_nodes], nodes.weight[0], of_tree)
         for j in range(out.shape[0]):
@@ -382,13 +368,12 @@ def column_ratios(columns, order, categories, target, rules, chosen, state):
     """
     n_rows = chosen.shape[0]
     table = make_table(columns, order, categories, rules)
-    measure = make_measure(rules.criterion, n_rows)
     rows = _by_class(target.labels, chosen)
     work = make_work(n_rows, table, target, rules)
-    ends = np.empty(n_rows + 1, np.int64)
-    runs = ends[: _find_runs(target, rows, ends)]
-    _, measure.base[0] = _weigh(target, measure, rows, runs)
-    tried, _, _ = weigh_ratios((table, target, rules, measure), rows, runs, work, state)
+    room = _make_room(n_rows, target, table, rules)
+    runs = room.ends[: _find_runs(target, rows, room.ends)]
+    look(target, room.seen, rows, runs, 0.0, room.many, work.counts.values)
+    tried, _, _ = weigh_ratios((table, room.seen, rules, room.many), rows, runs, work, state)
     out = np.zeros(columns.shape[0])
     for i in range(tried):
         if work.gains[i] > -np.inf:
@@ -399,11 +384,12 @@ def column_ratios(columns, order, categories, target, rules, chosen, state):
 @borrowing
 def _split_all(what_grows, rows, work, room, nodes, state):
     """Split nodes until none is left; how many nodes, entries and routes there are then."""
-    table, target, rules, measure = what_grows
-    split, stack, ends, sizes = work.split, room.stack, room.ends, room.sizes
+    table, target, rules = what_grows
+    split, seen, stack, ends, sizes = work.split, room.seen, room.stack, room.ends, room.sizes
     what = split.what
     fewest = max(rules.min_split, 2 * rules.min_leaf)
     stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = 0, 0, rows.shape[0], 0
+    room.heavy[0] = 0.0
     height, n_nodes, n_entries, n_routes = 1, 1, 0, 0
     while height > 0:
         height -= 1
@@ -411,13 +397,16 @@ def _split_all(what_grows, rows, work, room, nodes, state):
         here = rows[begin:end]
         n_runs = _find_runs(target, here, ends)
         runs = ends[:n_runs]
-        weight, measure.base[0] = _weigh(target, measure, here, runs)
-        _start_node(node, end - begin, weight, nodes)
+        measure = room.few if end - begin <= _FEW_ROWS else room.many
+        pure = look(target, seen, here, runs, room.heavy[height], measure, work.counts.values)
+        if node == 0:
+            room.few.node[ROW] = measure.node[ROW]
+        _start_node(node, end - begin, measure.node[WHOLE] * measure.node[HEAVY], nodes)
         what[0] = -1
-        if not (end - begin < fewest or depth == rules.max_depth or _is_pure(target, here, n_runs)):
-            find_split(table, target, rules, measure, here, runs, work, state)
+        if not (end - begin < fewest or depth == rules.max_depth or pure):
+            find_split(table, seen, rules, measure, here, runs, work, state)
         if what[0] < 0:
-            n_entries = _end_node(target, here, runs, node, n_entries, nodes)
+            n_entries = _end_node(seen, here, runs, measure, node, n_entries, nodes)
             continue
         place = table.order[what[0]]
         codes = table.columns[place]
@@ -426,7 +415,7 @@ def _split_all(what_grows, rows, work, room, nodes, state):
         n_branches = _part_rows(codes, here, what, split.route, room.scratch, sizes)
         nodes.column[node] = place
         nodes.missing[node] = what[2]
-        nodes.gain[node] = split.gain[0] / measure.coarse
+        nodes.gain[node] = split.gain[0] / measure.node[COARSE] * measure.node[UNIT]
         nodes.child[node] = n_nodes
         nodes.branches[node] = n_branches
         if what[3] > 0:
@@ -439,6 +428,7 @@ def _split_all(what_grows, rows, work, room, nodes, state):
         for k in range(n_branches):
             stack[height, 0], stack[height, 1] = n_nodes, begin
             stack[height, 2], stack[height, 3] = begin + sizes[k], depth + 1
+            room.heavy[height] = measure.node[HEAVY]
             begin += sizes[k]
             n_nodes += 1
             height += 1

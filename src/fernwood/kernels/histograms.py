@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 
 from fernwood.kernels.borrowing import borrowing
-from fernwood.kernels.impurity import class_term, decrease, value_score
+from fernwood.kernels.impurity import COARSE, SCORE, class_term, decrease, value_score
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,7 +37,7 @@ class Target(NamedTuple):
     Attributes
     ----------
     labels : int32 array; classes from 0 on, or zeros
-    values : float64 array; numbers to be explained, or zeros
+    values : float64 array; numbers to be explained, or zeros. As a node sees them, times their weights (see `scale`)
     weights : float64 array
     classes : bool; whether the target is classes
     weighted : bool; whether a weight differs from one
@@ -141,7 +141,7 @@ def count_class_cuts(columns, places, rows, ends, measure, min_leaf, counts, pan
         `best` is the decrease of the best cut, −∞ where none is allowed; of equal cuts the lowest.
     """
     n = rows.shape[0]
-    table, base, coarse, gini = measure.table, measure.base[0], measure.coarse, measure.gini
+    table, base, coarse, gini = measure.table, measure.node[SCORE], measure.node[COARSE], measure.gini
     seen, hist, run, score, other = counts.codes, counts.rows, counts.run, counts.score, counts.weight
     if ends.shape[0] == 2:
         _count_two_classes(columns, places, rows, ends[0], measure, min_leaf, counts, panel)
@@ -197,7 +197,7 @@ def _count_two_classes(columns, places, rows, n_first, measure, min_leaf, counts
     """
     n = rows.shape[0]
     n_second = n - n_first
-    table, base, coarse, gini = measure.table, measure.base[0], measure.coarse, measure.gini
+    table, base, coarse, gini = measure.table, measure.node[SCORE], measure.node[COARSE], measure.gini
     seen, first, second, gains = counts.codes, counts.rows, counts.run, counts.score
     more_first, more_second = counts.more_rows, counts.more_run
     best_gain, best_cut = panel.best, panel.best_cut
@@ -248,14 +248,13 @@ def _count_two_classes(columns, places, rows, n_first, measure, min_leaf, counts
 
 @borrowing
 def count_value_cuts(columns, places, rows, values, measure, min_leaf, counts, panel):
-    """`count_class_cuts` for numbers; `values` holds the target of every row of the table."""
+    """`count_class_cuts` for numbers; `values` holds the target of each of `rows`, as the node sees it."""
     n = rows.shape[0]
-    inverse, base, coarse = measure.table, measure.base[0], measure.coarse
-    seen, hist, sums, targets = counts.codes, counts.rows, counts.weight, counts.values
+    inverse, base, coarse = measure.table, measure.node[SCORE], measure.node[COARSE]
+    seen, hist, sums = counts.codes, counts.rows, counts.weight
     total = 0.0
     for i in range(n):
-        targets[i] = values[rows[i]]
-        total += targets[i]
+        total += values[i]
     more_hist, more_sums, gains = counts.more_rows, counts.left, counts.score
     best_gain, best_cut = panel.best, panel.best_cut
     for p in range(places.shape[0]):
@@ -266,13 +265,13 @@ def count_value_cuts(columns, places, rows, values, measure, min_leaf, counts, p
         i = 0
         while i + 1 < n:
             hist[seen[i]] += 1
-            sums[seen[i]] += targets[i]
+            sums[seen[i]] += values[i]
             more_hist[seen[i + 1]] += 1
-            more_sums[seen[i + 1]] += targets[i + 1]
+            more_sums[seen[i + 1]] += values[i + 1]
             i += 2
         if i < n:
             hist[seen[i]] += 1
-            sums[seen[i]] += targets[i]
+            sums[seen[i]] += values[i]
         left, below = np.int32(0), 0.0
         for c in range(n_cuts):
             at = low + np.uint64(c)
@@ -328,9 +327,9 @@ def best_cut(codes, rows, ends, target, measure, wanted, counts):
         else:
             for i in range(begin, end):
                 amount = weights[rows[i]]
-                weight[codes[i]] += amount * target.values[rows[i]]
+                weight[codes[i]] += target.values[rows[i]]
                 left[codes[i]] += amount
-                size += amount * target.values[rows[i]]
+                size += target.values[rows[i]]
                 whole += amount
         lost = weight[_MISSING]
         below = 0.0
@@ -386,7 +385,7 @@ def two_scores(left, right, pure, rest, target, measure):
         score = (pure / left if left > 0.0 else 0.0) + (rest / right if right > 0.0 else 0.0)
     else:
         score = pure + rest - (class_term(left, measure.fine) + class_term(right, measure.fine))
-    return decrease(score, measure.base[0], measure.coarse)
+    return decrease(score, measure.node[SCORE], measure.node[COARSE])
 
 
 @borrowing
@@ -415,7 +414,7 @@ def multiway(codes, rows, ends, target, measure, wanted, counts):
         for i in range(begin, end):
             amount = weights[rows[i]]
             left[codes[i]] += amount
-            weight[codes[i]] += amount if target.classes else amount * target.values[rows[i]]
+            weight[codes[i]] += amount if target.classes else target.values[rows[i]]
         lost = weight[_MISSING]
         for code in range(low, high + 1):
             if hist[code] == 0:
@@ -441,11 +440,11 @@ def multiway(codes, rows, ends, target, measure, wanted, counts):
         total += alone
         if hist[_MISSING] > 0:
             more = _one_score(left[code] + missing, joined[code], target, measure) - alone
-            if np.rint(more * measure.coarse) > np.rint(most * measure.coarse):
+            if np.rint(more * measure.node[COARSE]) > np.rint(most * measure.node[COARSE]):
                 most, home = more, code
     if least < min_leaf:
         return -np.inf, home
-    return decrease(total + most if home >= 0 else total, measure.base[0], measure.coarse), home
+    return decrease(total + most if home >= 0 else total, measure.node[SCORE], measure.node[COARSE]), home
 
 
 @borrowing

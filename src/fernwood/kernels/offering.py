@@ -182,7 +182,7 @@ def _rank_codes(codes, rows, ends, target, low, high, work):
     for i in range(rows.shape[0]):
         weight[codes[i]] += weights[rows[i]]
     for i in range(chosen_begin, chosen_end):
-        share[codes[i]] += weights[rows[i]] * (1.0 if target.classes else target.values[rows[i]])
+        share[codes[i]] += weights[rows[i]] if target.classes else target.values[rows[i]]
     for code in range(low, high + 1):
         if weight[code] == 0.0:
             continue

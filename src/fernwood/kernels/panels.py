@@ -310,7 +310,7 @@ def add_left(codes, width, rows, amounts, panel, out):
 def score_value_cuts(codes, width, rows, values, measure, panel):
     """Set `score` and `left` of every column for numbers: squared sums over sizes.
 
-    `values` holds the target of each of `rows`, on a grid on which sums are exact.
+    `values` holds the target of each of `rows`, as the node sees it: on a grid on which sums are exact.
     """
     score, below, left = panel.score, panel.other, panel.left
     size = padded(width)

@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 
 from fernwood.kernels.borrowing import borrowing
-from fernwood.kernels.impurity import decrease
+from fernwood.kernels.impurity import COARSE, SCORE, decrease
 from fernwood.kernels.panels import padded
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def _fill_lines(ends, measure, lines):
     """With two classes, the decrease for i + 1 rows on the left, a of them of the second class, at [i, a]."""
     n_first, n = ends[0], ends[1]
     n_second = n - n_first
-    table, base, coarse = measure.table, measure.base[0], measure.coarse
+    table, base, coarse = measure.table, measure.node[SCORE], measure.node[COARSE]
     for i in range(n - 1):
         left = i + 1
         right = n - left
@@ -183,7 +183,7 @@ def _walk_two(keys, n, lines, min_leaf, first, width, panel):
 @borrowing
 def _walk_many(ends, measure, min_leaf, sorting, first, width, panel):
     n = ends[-1]
-    table, base, coarse, gini = measure.table, measure.base[0], measure.coarse, measure.gini
+    table, base, coarse, gini = measure.table, measure.node[SCORE], measure.node[COARSE], measure.gini
     score, other, steps = panel.score, panel.other, measure.both
     best, best_cut = panel.best[first : first + width], panel.best_cut[first : first + width]
     keys, seen, sizes = sorting.keys, sorting.seen, sorting.sizes
@@ -246,7 +246,7 @@ def best_value_cuts(codes, width, rows, values, measure, min_leaf, sorting, pane
         tags[i] = i
         total += values[i]
     sums = panel.other
-    base, coarse = measure.base[0], measure.coarse
+    base, coarse = measure.node[SCORE], measure.node[COARSE]
     for first in range(0, width, _TILE):
         size = min(width - first, _TILE)
         _fill_tile(keys, codes, step, rows, tags, first, size)

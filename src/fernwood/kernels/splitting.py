@@ -5,7 +5,7 @@ are drawn one after the other until K that are not constant in the node were loo
 equally good are equally likely, whatever the order. By the gain ratio, every column first offers the split that gains
 most, as in C4.5 (Quinlan 1993); of those that gain at least as much as they do on average, the best ratio wins. A
 threshold pays for being chosen among many, as in release 8 (Quinlan 1996): log₂ of their number is taken from the gain
-of the node, and a column that then gains nothing offers nothing.
+of the node, times what a row of the tree weighs on average; a column that then gains nothing offers nothing.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from numba import njit
 
 from fernwood.kernels.borrowing import borrowing
 from fernwood.kernels.histograms import Counts, count_class_cuts, count_value_cuts, make_counts
-from fernwood.kernels.impurity import GAIN_RATIO, class_term, decrease
+from fernwood.kernels.impurity import COARSE, GAIN_RATIO, HEAVY, ROW, SCORE, class_term, decrease
 from fernwood.kernels.offering import Split, offer, try_column
 from fernwood.kernels.panels import (
     Panel,
@@ -109,14 +109,16 @@ def find_split(table, target, rules, measure, rows, ends, work, state):
     ----------
     table : Table
     target : Target
+        As the node sees it.
     rules : Rules
     measure : Measure
-        Its `base` is the node's score.
+        Of the node.
     rows : int32 array
         The rows of the node, ordered by class.
     ends : int64 array
         Where the runs of the classes end; the number of rows alone where there are none.
     work : Work
+        Of numbers, `work.counts.values` are those of `rows`, as the node sees them.
     state : uint64 array
     """
     split = work.split
@@ -215,11 +217,12 @@ def weigh_ratios(fast, rows, ends, work, state):
                 column = table.columns[table.order[place]]
                 gains[tried] = split.gain[0]
                 if split.what[3] == 0:
-                    price = np.rint(_choice(column, rows, work.share) * measure.coarse)
+                    row = measure.node[ROW] / measure.node[HEAVY]
+                    price = np.rint(_choice(column, rows, work.share) * row * measure.node[COARSE])
                     gains[tried] = split.gain[0] - price if price < split.gain[0] or price == 0.0 else -np.inf
                 told = _information(column, rows, target, split, work.share, measure)
         if gains[tried] > -np.inf:
-            ratios[tried] = gains[tried] / measure.coarse / told
+            ratios[tried] = gains[tried] / measure.node[COARSE] / told
             total += gains[tried]
             n_offered += 1
         tried += 1
@@ -299,18 +302,16 @@ def _try_plain(fast, rows, ends, width, every, work, state):
         if target.classes:
             count_class_cuts(table.columns, places, rows, ends, measure, rules.min_leaf, work.counts, panel)
         else:
-            count_value_cuts(table.columns, places, rows, target.values, measure, rules.min_leaf, work.counts, panel)
+            values = work.counts.values
+            count_value_cuts(table.columns, places, rows, values, measure, rules.min_leaf, work.counts, panel)
     else:
         codes, seen, values = table.wide, rows, work.counts.values
         if not every:
             gather_panel(table.columns, places, rows, work.block)
             codes, seen = work.block, work.counting[:n]
-        if not target.classes:
-            for i in range(n):
-                values[i] = target.values[rows[i]]
         find_extremes(codes, width, seen, panel)
         if n == 2 and rules.min_leaf <= 1 and every and width == table.order.shape[0]:
-            return _part_two(width, rows, target, rules, measure, panel, split, state)
+            return _part_two(width, target, values, rules, measure, panel, split, state)
         if cart and target.classes:
             best_class_cuts(codes, width, seen, ends, measure, rules.min_leaf, work.sorting, panel)
         elif cart:
@@ -360,7 +361,7 @@ def _try_heavy(fast, rows, ends, codes, first, width, work, state):
 @borrowing
 def _take_scores(n, width, min_leaf, measure, panel):
     """Make the cuts of the panel its best cuts."""
-    base, coarse = measure.base[0], measure.coarse
+    base, coarse = measure.node[SCORE], measure.node[COARSE]
     best, best_cut, score, left, cut = panel.best, panel.best_cut, panel.score, panel.left, panel.cut
     for j in range(width):
         best[j] = decrease(score[j], base, coarse)
@@ -388,7 +389,7 @@ def _take_best(width, every, work, state):
 
 
 @borrowing
-def _part_two(width, rows, target, rules, measure, panel, split, state):
+def _part_two(width, target, values, rules, measure, panel, split, state):
     """Split a node of two rows that differ in the target: every column that is not constant is as good as any other.
 
     The cut is a random one, or the lowest, which is the best as any other is (see `best_cut`).
@@ -409,15 +410,11 @@ def _part_two(width, rows, target, rules, measure, panel, split, state):
     cut, high = np.int64(panel.low[chosen]), np.int64(panel.high[chosen])
     if rules.rule == EXTRA:
         cut += next_bounded(state, high - cut)
-    score = 0.0
-    if target.classes:
-        score = 2.0 if measure.gini else 0.0
-    else:
-        for row in rows:
-            score += target.values[row] * target.values[row]
+    pure = 2.0 if measure.gini else 0.0
+    score = pure if target.classes else values[0] * values[0] + values[1] * values[1]
     offer(
         split,
-        decrease(score, measure.base[0], measure.coarse),
+        decrease(score, measure.node[SCORE], measure.node[COARSE]),
         chosen,
         cut,
         -1,

@@ -61,9 +61,8 @@ def make_weighing(n_rows, width):
 def set_amounts(target, rows, room):
     """Set what the rows of a node add."""
     for i in range(rows.shape[0]):
-        weight = target.weights[rows[i]]
-        room.amounts[0, i] = weight
-        room.amounts[1, i] = weight * target.values[rows[i]]
+        room.amounts[0, i] = target.weights[rows[i]]
+        room.amounts[1, i] = target.values[rows[i]]
 
 
 @borrowing

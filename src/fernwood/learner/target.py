@@ -34,8 +34,8 @@ class TreeTarget(NamedTuple):
     kernel : Target
         Labels are numbered in the order in which classes first appear in rows that count, so that nothing depends on
         their names.
-        Values are centred, divided by `unit` and rounded to a grid on which every sum is exact. Weights are multiplied
-        by a power of two, for the same reason.
+        Values are taken from the middle one and divided by `unit`, a power of two: of a long tail, the many values near
+        the middle are as exact as the few far ones. Weights are multiplied by a power of two.
     classes : array
         The classes, in order of `kernel.labels`; empty for numbers.
     centre, unit : float
@@ -94,7 +94,7 @@ def class_target(
     classes = classes[by_appearance]
     if class_weights is not None:
         amounts = amounts * _class_weights(class_weights, classes, numbered, amounts)[numbered]
-    heavy = _on_grid(amounts)
+    heavy = _around_one(amounts)
     kernel = Target(numbered, np.zeros(len(given)), heavy, True, bool((heavy != 1).any()))
     return TreeTarget(kernel, classes, 0.0, 1.0)
 
@@ -113,12 +113,11 @@ def value_target(values: ArrayLike, weights: ArrayLike | None = None) -> TreeTar
     if not np.isfinite(given).all():
         raise TargetError("the target has missing or infinite values; drop those rows")
     amounts = _checked_weights(weights, len(given))
-    # By a power of two, which rounds nothing: neither the sum of values near the largest double is too large then, nor
-    # is the mean of values near the smallest one coarse.
+    # By a power of two, which rounds nothing: then no difference of values near the largest double is too large.
     counted = np.where(amounts > 0, given, 0.0)
     exponent = math.frexp(float(np.abs(counted).max()))[1]
     scaled = np.ldexp(counted, -exponent)
-    centre = float(np.average(scaled, weights=amounts))
+    centre = float(np.median(scaled[amounts > 0]))
     apart = np.where(amounts > 0, scaled - centre, 0.0)
     largest = float(np.abs(apart).max())
     rank = math.ceil(math.log2(largest)) if largest > 0 else -exponent
@@ -127,10 +126,8 @@ def value_target(values: ArrayLike, weights: ArrayLike | None = None) -> TreeTar
             f"the target runs from {counted.min():g} to {counted.max():g}, too far for doubles to hold differences; "
             "divide it by a number, such as 1000"
         )
-    step = 2.0 ** (math.ceil(math.log2(len(given) + 1)) - 52)
-    grid = np.rint(np.ldexp(apart, -rank) / step) * step
-    heavy = _on_grid(amounts)
-    kernel = Target(np.zeros(len(given), np.int32), grid, heavy, False, bool((heavy != 1).any()))
+    heavy = _around_one(amounts)
+    kernel = Target(np.zeros(len(given), np.int32), np.ldexp(apart, -rank), heavy, False, bool((heavy != 1).any()))
     return TreeTarget(kernel, np.empty(0), math.ldexp(centre, exponent), math.ldexp(1.0, rank + exponent))
 
 
@@ -210,13 +207,8 @@ def _check_kind(class_weights: Any) -> None:
         )
 
 
-def _on_grid(weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Weights times a power of two that makes their mean at most one, rounded so that their sums are exact.
-
-    A row that counts keeps a weight above zero, however small: whether it takes part is not decided by rounding.
-    """
+def _around_one(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Weights times a power of two that makes their mean at most one; nothing is rounded."""
     if (weights == 1).all():
         return weights
-    scale = 2.0 ** -math.ceil(math.log2(weights.mean()))
-    step = 2.0 ** (math.ceil(math.log2(len(weights) + 1)) - 52)
-    return np.asarray(np.maximum(np.rint(weights * scale / step), weights > 0) * step)
+    return np.asarray(np.ldexp(weights, -math.ceil(math.log2(weights.mean()))))
