@@ -130,5 +130,5 @@ def _answers(tree: Tree, target: TreeTarget) -> NDArray[Any]:
 
 def _losses(answers: NDArray[Any], target: TreeTarget, rows: NDArray[np.int32]) -> NDArray[np.float64]:
     if target.kernel.classes:
-        return (answers != target.kernel.labels[rows]).astype(np.float64)
+        return np.asarray(answers != target.kernel.labels[rows], np.float64)
     return np.asarray((answers - target.kernel.values[rows]) ** 2)

@@ -4,7 +4,7 @@ One outlier or one heavy row sets the scale of the whole tree, but only a few no
 the values of all other nodes would round to the same number, and none of their splits would bring anything.
 
     numbers    the deviation of a row from the mean of the node, times its weight, in whole steps
-    weights    shares of the weight of the node, or of an ancestor that weighs at most 64 times as much, in steps as well
+    weights    shares of the weight of the node, or of an ancestor that weighs at most 64 times as much, in steps too
 
 Steps are so small that the rows of a node have 2⁵² of them together. Sums up to that are exact, so that they do not
 depend on the order of rows. Classes without weights need no scale.
