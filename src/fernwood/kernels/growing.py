@@ -373,12 +373,24 @@ def column_ratios(columns, order, categories, target, rules, chosen, state):
     room = _make_room(n_rows, target, table, rules)
     runs = room.ends[: _find_runs(target, rows, room.ends)]
     look(target, room.seen, rows, runs, 0.0, room.many, work.counts.values)
+    room.many.node[ROW] = _mean_weight(target, rows)
     tried, _, _ = weigh_ratios((table, room.seen, rules, room.many), rows, runs, work, state)
     out = np.zeros(columns.shape[0])
     for i in range(tried):
         if work.gains[i] > -np.inf:
             out[table.order[work.drawn[i]]] = work.ratios[i]
     return out
+
+
+@borrowing
+def _mean_weight(target, rows):
+    """What a row of the tree weighs on average."""
+    total = np.float64(rows.shape[0])
+    if target.weighted:
+        total = 0.0
+        for row in rows:
+            total += target.weights[row]
+    return total / rows.shape[0]
 
 
 @borrowing
@@ -391,6 +403,7 @@ def _split_all(what_grows, rows, work, room, nodes, state):
     stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = 0, 0, rows.shape[0], 0
     room.heavy[0] = 0.0
     height, n_nodes, n_entries, n_routes = 1, 1, 0, 0
+    room.few.node[ROW] = room.many.node[ROW] = _mean_weight(target, rows)
     while height > 0:
         height -= 1
         node, begin, end, depth = stack[height, 0], stack[height, 1], stack[height, 2], stack[height, 3]
@@ -399,8 +412,6 @@ def _split_all(what_grows, rows, work, room, nodes, state):
         runs = ends[:n_runs]
         measure = room.few if end - begin <= _FEW_ROWS else room.many
         pure = look(target, seen, here, runs, room.heavy[height], measure, work.counts.values)
-        if node == 0:
-            room.few.node[ROW] = measure.node[ROW]
         _start_node(node, end - begin, measure.node[WHOLE] * measure.node[HEAVY], nodes)
         what[0] = -1
         if not (end - begin < fewest or depth == rules.max_depth or pure):

@@ -19,7 +19,7 @@ from numba import njit
 
 from fernwood.kernels.borrowing import borrowing
 from fernwood.kernels.histograms import Target
-from fernwood.kernels.impurity import COARSE, GRID_BITS, HEAVY, MEAN, ROW, SCORE, UNIT, WHOLE, class_term, value_score
+from fernwood.kernels.impurity import COARSE, GRID_BITS, HEAVY, MEAN, SCORE, UNIT, WHOLE, class_term, value_score
 
 __all__ = ["look", "make_seen"]
 
@@ -63,8 +63,6 @@ def look(target, seen, rows, ends, heavy, measure, values):
     node[WHOLE], node[HEAVY] = np.float64(rows.shape[0]), 1.0
     if target.weighted:
         _share_weights(target, seen, rows, heavy, node)
-    if heavy == 0.0:
-        node[ROW] = node[WHOLE] * node[HEAVY] / rows.shape[0]
     if target.classes:
         _score_classes(seen, rows, ends, measure)
         return ends.shape[0] == 1
