@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.ensemble import ExtraTreesRegressor
+from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
 
 import fernwood
 from fernwood import seeds
@@ -147,9 +147,8 @@ def test_forests_are_as_good_as_their_peers(outlier: float | None, learner: str)
         y, said = np.exp(2 * y), np.exp(2 * said)
     else:
         y[100] = outlier
-    ours = fernwood.SubspaceForestRegressor(q=6, alpha=0, n_iter=100, learner=learner, random_state=0)
-    peer = ExtraTreesRegressor(100, random_state=0)
+    settings = {"q": 6, "alpha": 0, "n_iter": 100, "bootstrap": learner == "cart"}
+    ours = fernwood.SubspaceForestRegressor(learner=learner, random_state=0, **settings)
+    peer = (ExtraTreesRegressor if learner == "extra" else RandomForestRegressor)(100, random_state=0)
     off = [np.median(abs(model.fit(table[:400], y[:400]).predict(table[400:]) - said[400:])) for model in (ours, peer)]
-    assert (
-        off[0] < (1.1 if learner == "extra" else 1.6) * off[1]
-    )  # one tree without bootstrap, again and again, for cart
+    assert off[0] < 1.1 * off[1]  # the bar is 1.05, in the mean over many tables

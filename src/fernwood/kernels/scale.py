@@ -32,6 +32,9 @@ _LEAST_EXPONENT = -900
 _LEAST_SHARE = 1 / 64
 """A node with less than this share of the ancestor's weight makes shares of its own."""
 
+_adding = njit(nogil=True, cache=True, error_model="numpy", _nrt=False, fastmath={"reassoc"})  # type: ignore[call-overload]
+"""`borrowing`, with sums in any order, which is several times as fast; these are exact in every order."""
+
 
 @njit(nogil=True, cache=True)
 def make_seen(target, by_row):
@@ -132,6 +135,22 @@ def _share_weights(target, seen, rows, heavy, node):
     node[WHOLE], node[HEAVY] = whole, _power(exponent)
 
 
+@_adding
+def _add_up(values, n):
+    total = 0.0
+    for i in range(n):
+        total += values[i]
+    return total
+
+
+@_adding
+def _add_squares(values, n, coarser):
+    total = 0.0
+    for i in range(n):
+        total += np.rint(values[i] * values[i] * coarser)
+    return total
+
+
 @borrowing
 def _centre(target, seen, rows, node, values):
     """Set values, mean, score and grid of a node of numbers. Returns whether all its values are the same.
@@ -152,23 +171,21 @@ def _centre(target, seen, rows, node, values):
         return True
     bits = _exponent(np.float64(n))
     finer = _power(_DOUBLE_BITS - bits - _exponent(high - low))
+    for i in range(n):
+        values[i] = np.rint((values[i] - low) * finer)
     total, squares = 0.0, 0.0
     if not target.weighted:
-        for i in range(n):
-            values[i] = np.rint((values[i] - low) * finer)
-            total += values[i]
+        total = _add_up(values, n)
         mean, coarser = total / n, _power(bits - _DOUBLE_BITS)
         centre = np.rint(mean)
         for i in range(n):
-            value = values[i] - centre
-            values[i] = value
-            squares += np.rint(value * value * coarser)
+            values[i] -= centre
+        squares = _add_squares(values, n, coarser)
         total -= n * centre
         node[UNIT] = 1.0 / finer / finer
     else:
         much = _power(bits)  # weights add up to one at most, so that their products with values allow smaller steps
         for i in range(n):
-            values[i] = np.rint((values[i] - low) * finer)
             total += np.rint(seen.weights[rows[i]] * values[i] * much)
         mean, coarser = total / much / node[WHOLE], _power(2 * bits - _DOUBLE_BITS)
         centre, largest = np.rint(mean), 0.0
