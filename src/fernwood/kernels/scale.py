@@ -187,17 +187,18 @@ def _centre(target, seen, rows, node, values):
         much = _power(bits)  # weights add up to one at most, so that their products with values allow smaller steps
         for i in range(n):
             total += np.rint(seen.weights[rows[i]] * values[i] * much)
-        mean, coarser = total / much / node[WHOLE], _power(2 * bits - _DOUBLE_BITS)
+        mean, coarser = total / (much * node[WHOLE]), much * much * 2.0**-_DOUBLE_BITS
         centre, largest = np.rint(mean), 0.0
         for i in range(n):
             value = values[i] - centre
             values[i] = seen.weights[rows[i]] * value
             largest = max(largest, abs(values[i]))
             squares += np.rint(values[i] * value * coarser)
-        much, total = _power(_DOUBLE_BITS - bits - _exponent(largest)), 0.0
+        much = _power(_DOUBLE_BITS - bits - _exponent(largest))
+        step = 1.0 / much
         for i in range(n):
-            values[i] = np.rint(values[i] * much) / much
-            total += values[i]
+            values[i] = np.rint(values[i] * much) * step
+        total = _add_up(values, n)
         node[UNIT] = node[HEAVY] / finer / finer
     if seen.values.shape[0] > 0:
         for i in range(n):
