@@ -32,7 +32,7 @@ class Case(NamedTuple):
     def fits(self, table: Table) -> bool:
         """Whether the way takes such a table; a learner of the user's is given no sparse one."""
         method, way = EVERYTHING[self.method], WAYS[self.way]
-        taken = method.takes_stores or not way.is_store
+        taken = method.takes_stores or not (way.is_store or self.way == "polars-lazy")
         return taken and method.takes(table) and way.takes(table) and not (method.own_values and way.is_sparse)
 
     @property
@@ -55,12 +55,12 @@ def expected(case: Case, seed: int) -> dict[str, Any]:
 
 
 def _quick() -> list[Case]:
-    """Every way meets every other kind of table, with one method after another."""
+    """Every way meets one in three of the kinds of table, with one method after another."""
     names, out = list(EVERYTHING), []
     for w, way in enumerate(WAYS):
         for k, kind in enumerate(KINDS):
             table = make_table(kind, FIXED)
-            if (w + k) % 2 or WAYS[way].slow:
+            if (w + k) % 3 or WAYS[way].slow:
                 continue
             first = 7 * w + 3 * k
             for i in range(len(names)):

@@ -59,7 +59,7 @@ class Method:
     estimator : cloned for every fit
     takes : which tables it is for
     own_values : whether a learner gets the table's own values, of which a store has only the codes
-    takes_stores : whether it is fitted on stores, and on sparse matrices
+    takes_stores : whether it is fitted on stores, or asks for arrays and frames as scikit-learn takes them
     """
 
     estimator: Any
@@ -136,7 +136,9 @@ METHODS: dict[str, Method] = {
     ),
     "halving-tree": Method(EliminationSelector(_TREE, **_TRIES), _for_tree, own_values=True),
     "halving-numbers": Method(
-        EliminationSelector(DecisionTreeRegressor(max_depth=3), **_TRIES), _has_numbers, own_values=True
+        EliminationSelector(DecisionTreeRegressor(max_depth=3), cv=2, tolerance=0.05, random_state=1),
+        _has_numbers,
+        own_values=True,
     ),
     "elimination": Method(
         EliminationSelector(GaussianNB(), search="binary", candidates=2, **_TRIES), _for_bayes, own_values=True

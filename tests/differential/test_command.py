@@ -32,7 +32,7 @@ COMMANDS: dict[str, tuple[Any, list[str]]] = {
         ["--method", "boruta", "--max-iter", "6", "--trees", "20", "--fixed-shadows"],
     ),
 }
-KINDS = ("missing", "rare", "categorical", "grouped", "names")
+KINDS = ("missing", "rare", "categorical", "weighted", "names")
 SEED = 5
 
 

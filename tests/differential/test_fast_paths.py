@@ -88,7 +88,7 @@ def test_bayes_without_fitting_again(seed: int, kind: str) -> None:
         with np.errstate(all="ignore"):  # scikit-learn's, of columns that are constant in a fold
             slow, one = CrossValidated(evaluation), fast_errors(evaluation)
             assert one is not None
-            for columns in _subsets(rng, table.frame.shape[1]):
+            for columns in _subsets(rng, table.frame.shape[1])[::2]:
                 off = abs(one(columns) - slow(columns))
                 assert off < 1e-12 or off <= _equal_classes(evaluation, columns) + 1e-12, (learner, columns)
 

@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 import fernwood
 from fernwood.saved import load_result, save_result
-from tests.differential.cases import EVERYTHING, both_parts
+from tests.differential.cases import EVERYTHING, both_parts, long_part
 from tests.differential.methods import METHODS, Given, about_result, attributes, differs, fit, fitted, quietly
 from tests.differential.tables import KINDS, Table, make_table
 from tests.differential.ways import plain, stored
@@ -24,19 +24,22 @@ def _kind_for(method: str, seed: int, nth: int) -> str:
     return fitting[(seed + 5 * nth + len(method)) % len(fitting)]
 
 
-def _of_one_class() -> list[tuple[str, str]]:
+def _of_one_class(step: int) -> list[tuple[str, str]]:
     """Every method, and another one of the same class, whose settings were in force before."""
-    names = list(EVERYTHING)
-    pairs = []
+    names, pairs = list(EVERYTHING), []
     for name in names:
         same = [other for other in names if type(EVERYTHING[other].estimator) is type(EVERYTHING[name].estimator)]
-        pairs.append((same[(same.index(name) + 1) % len(same)], name))
-        if len(same) > 2:
-            pairs.append((same[(same.index(name) + 2) % len(same)], name))
+        pairs.append((same[(same.index(name) + step) % len(same)], name))
     return pairs
 
 
-@pytest.mark.parametrize(("seed", "before", "method"), both_parts(_of_one_class()))
+NEXT = _of_one_class(step=1)
+
+
+@pytest.mark.parametrize(
+    ("seed", "before", "method"),
+    both_parts(NEXT) + long_part([pair for pair in _of_one_class(step=-2) if pair not in NEXT]),
+)
 def test_after_another_fit(seed: int, before: str, method: str) -> None:
     """Fitted attributes are those of a fresh estimator, also where the fit before had others: more, or of another size."""
     first, then = make_table(_kind_for(before, seed, 0), seed), make_table(_kind_for(method, seed, 1), seed + 1)
