@@ -56,7 +56,9 @@ def expected(case: Case, seed: int) -> dict[str, Any]:
 
 def _quick() -> list[Case]:
     """Every way meets one in three of the kinds of table, with one method after another."""
-    names, out = list(EVERYTHING), []
+    names = list(EVERYTHING)
+    # Shadows are read by lists of columns with repeats, which only stores outside of memory have to put together.
+    out = [Case("snowball", way, kind) for way in ("disk", "shards", "url", "blocks") for kind in ("rare", "single")]
     for w, way in enumerate(WAYS):
         for k, kind in enumerate(KINDS):
             table = make_table(kind, FIXED)
@@ -65,7 +67,7 @@ def _quick() -> list[Case]:
             first = 7 * w + 3 * k
             for i in range(len(names)):
                 case = Case(names[(first + i) % len(names)], way, kind)
-                if case.fits(table):
+                if case.fits(table) and case not in out:
                     out.append(case)
                     break
     return sorted(out, key=lambda case: (case.kind, case.method))

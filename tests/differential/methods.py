@@ -170,6 +170,7 @@ MODELS: dict[str, Method] = {
         ThermalPerceptron(random_state=1),
         lambda t: _for_bayes(t) and t.groups is None and t.weights is None,
         own_values=True,
+        takes_stores=False,
     ),
 }
 
