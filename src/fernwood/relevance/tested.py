@@ -74,12 +74,12 @@ def null_strata(
     key = (key * np.int16(2) + categories) * np.int16(2) + (n_missing > 0)
     taken = np.zeros(int(key.max(initial=0)) + 1, bool)
     taken[key] = True
-    return (np.cumsum(taken) - 1).astype(np.uint16)[key]
+    return np.asarray((np.cumsum(taken) - 1).astype(np.uint16)[key])
 
 
 def _doublings(count: NDArray[Any]) -> NDArray[np.int16]:
     """How often one doubles to a count, about."""
-    return np.rint(np.log2(np.maximum(count, 1))).astype(np.int16)
+    return np.asarray(np.rint(np.log2(np.maximum(count, 1))), np.int16)
 
 
 def decoys_needed(strata: NDArray[np.uint16], n_shadows: int) -> int:

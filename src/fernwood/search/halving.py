@@ -206,8 +206,8 @@ class Halving:
         if self._wanted is None or n <= self._wanted or self.propose(memory, left, 0):
             return []
         sentence = (
-            f"{n:,} columns are left, not {self._wanted:,}: every further removal made the error rise; n_relevant may be "
-            "too small, or the tolerance"
+            f"{n:,} columns are left, not {self._wanted:,}: every further removal made the error rise; n_relevant may "
+            "be too small, or the tolerance"
         )
         return [sentence]
 
