@@ -92,7 +92,8 @@ class _Normal:
     """Terms of `GaussianNB`, whose variances grow by a share of the largest among the columns of a subset.
 
     It is fitted without that share: taken away afterwards, one of a column that spreads widely would leave nothing of
-    the others' variances.
+    the others' variances. Terms are doubles also of a table of singles, as those of stores are: sums of singles would
+    depend on what was added before.
     """
 
     fitted_with: ClassVar[Mapping[str, Any]] = {"var_smoothing": 0.0}
@@ -101,10 +102,10 @@ class _Normal:
     def __init__(self, model: Any, given: Any, train: NDArray[Any], test: NDArray[Any]) -> None:
         if not given.var_smoothing >= 0:
             raise ValueError("a share below zero, which fitting refuses")
-        self._prior = np.log(model.class_prior_)
-        self._means = model.theta_.T[:, None, :]
-        self._variances = model.var_.T[:, None, :]
-        self._spread = given.var_smoothing * np.var(train, axis=0)
+        self._prior = np.log(model.class_prior_, dtype=np.float64)
+        self._means = model.theta_.T[:, None, :].astype(np.float64)
+        self._variances = model.var_.T[:, None, :].astype(np.float64)
+        self._spread = given.var_smoothing * np.var(train, axis=0, dtype=np.float64)
         self._test = test.T[:, :, None]
         self._largest: dict[float, NDArray[np.float64]] = {}
 
@@ -140,8 +141,8 @@ class _Bits:
     never = np.inf
 
     def __init__(self, model: Any, given: Any, train: NDArray[Any], test: NDArray[Any]) -> None:  # noqa: ARG002
-        self._prior = model.class_log_prior_
-        self._set = model.feature_log_prob_.T[:, None, :]
+        self._prior = model.class_log_prior_.astype(np.float64)
+        self._set = model.feature_log_prob_.T[:, None, :].astype(np.float64)
         with np.errstate(divide="ignore"):
             self._clear = np.log1p(-np.exp(self._set))
         self._bits = (test if model.binarize is None else test > model.binarize).T[:, :, None] != 0
@@ -169,8 +170,8 @@ class _Categories:
         codes = test.T.astype(np.int64)
         if (codes < 0).any() or (codes.max(axis=1) >= model.n_categories_).any():
             raise ValueError("a category of the rows that are scored is none of those that were fitted")
-        self._prior = model.class_log_prior_
-        logs = [np.ascontiguousarray(said.T) for said in model.feature_log_prob_]
+        self._prior = model.class_log_prior_.astype(np.float64)
+        logs = [np.ascontiguousarray(said.T, np.float64) for said in model.feature_log_prob_]
         if any(np.isnan(said).any() for said in logs):
             raise ValueError("a class has no rows")
         lowest = sum(float(-said.min(initial=0, where=np.isfinite(said))) for said in logs)

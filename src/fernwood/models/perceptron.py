@@ -152,7 +152,7 @@ class ThermalPerceptron(ClassifierMixin, Savable, BaseEstimator):  # type: ignor
     def decision_function(self, X: Any) -> NDArray[np.float64]:  # noqa: N803
         """The weighted sum of every row and class; of two classes one, above 0 where the second is likelier."""
         check_is_fitted(self)
-        table = validate_data(self, X, dtype=np.float64, reset=False)
+        table = validate_data(self, X, dtype=np.float64, order="C", reset=False)
         fields = table @ self.coef_.T + self.intercept_
         return np.asarray(fields[:, 0] if len(self.classes_) == 2 else fields)
 
