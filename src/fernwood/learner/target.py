@@ -24,6 +24,8 @@ _HIGHEST_UNIT = 1023
 """A power of two above which there are no doubles."""
 _LEAST_WEIGHT = 2.0**-500
 """Of a row, where the largest weight is about one: squares, and shares of all weight, are doubles still."""
+_PRODUCT_BITS = 48
+"""Of a weight that is a product."""
 
 
 class TreeTarget(NamedTuple):
@@ -93,7 +95,9 @@ def class_target(
     numbered[counted_first] = rank[codes.reshape(-1)]
     classes = classes[by_appearance]
     if class_weights is not None:
-        amounts = amounts * _class_weights(class_weights, classes, numbered, amounts)[numbered]
+        # Without the last bits, in which products differ that are equal on paper.
+        mantissa, exponent = np.frexp(amounts * _class_weights(class_weights, classes, numbered, amounts)[numbered])
+        amounts = np.ldexp(np.rint(np.ldexp(mantissa, _PRODUCT_BITS)), exponent - _PRODUCT_BITS)
     heavy = _around_one(amounts)
     kernel = Target(numbered, np.zeros(len(given)), heavy, True, bool((heavy != 1).any()))
     return TreeTarget(kernel, classes, 0.0, 1.0)

@@ -35,7 +35,8 @@ def column_strata(store: Store, ids: NDArray[np.int64], n_threads: int = 1) -> N
     array([2, 1, 0], dtype=uint16)
     """
     ensure_compiled("strata")
-    weights = np.empty(0) if store.weights is None else store.weights
+    # Of any size, whose squares may be beyond what doubles hold.
+    weights = np.empty(0) if store.weights is None else store.weights / store.weights.max()
     n_rows = store.n_rows if store.weights is None else np.count_nonzero(weights)
     n_uncommon = np.empty(len(ids), np.float32)
     in_file = np.argsort(ids, kind="stable")
