@@ -73,7 +73,7 @@ def test_a_list_of_all_columns_that_a_learner_chose_says_nothing_of_each() -> No
 
 def test_tentative_columns_without_a_test_are_undecided() -> None:
     result = made_result(method="boruta", unit="iterations", parameters={"alpha": 0.01})
-    assert texts(result)["2 tentative columns"].startswith("They told something")
+    assert texts(result)["2 tentative columns"].startswith("They show some evidence")
     undecided = texts(replace(result, p=None, q=None))["2 tentative columns"]
     assert undecided.startswith("They were neither clearly above what they were compared with nor clearly below it.")
 

@@ -22,7 +22,7 @@ METHODS = {
 }
 _FEW_ROWS = 100
 _TOO_STRONG = 0.98
-_TOO_LITTLE = "They told something, but too little to be confirmed."
+_TOO_LITTLE = "They show some evidence, but not enough to be confirmed."
 _UNDECIDED = "They were neither clearly above what they were compared with nor clearly below it."
 _NAMED = 5
 _NAME = 40
