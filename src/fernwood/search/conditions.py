@@ -58,8 +58,8 @@ def _refuse_a_number_among_names(store: Store, number: str) -> None:
     named = store.target is not None and store.target.name == number
     if named or has_numbers(store.names):
         raise SourceError(
-            f"the covariate {shown(number)} is not a column of the store, whose columns have numbers for names, so that "
-            "it is not taken for a position; give the name of another one"
+            f"the covariate {shown(number)} is not a column of the store, whose columns have numbers for names, so "
+            "that it is not taken for a position; give the name of another one"
         )
 
 
