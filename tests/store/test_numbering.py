@@ -174,7 +174,9 @@ def test_a_number_that_was_a_name_in_the_table_is_no_position() -> None:
     store = fernwood.ingest(table, target="1", drop=["3"])
     assert store.names[int(given_positions(store, ["2"])[0])] == "2"
     for gone in ("1", "3", "0"):
-        with pytest.raises(SourceError, match=f"the covariate '{gone}' is not a column of the store, whose columns have"):
+        with pytest.raises(
+            SourceError, match=f"the covariate '{gone}' is not a column of the store, whose columns have"
+        ):
             given_positions(store, [gone])
     assert store.names[int(given_positions(store, [1])[0])] == "2"  # a number by type is a position
 
