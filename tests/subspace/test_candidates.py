@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import fernwood
-from fernwood.subspace.candidates import candidates
+from fernwood.subspace.candidates import candidates, own_addresses
 
 RNG = np.random.default_rng(0)
 TABLE = RNG.integers(0, 5, (30, 40)).astype(float)
@@ -62,3 +62,13 @@ def test_equal_columns_stand_by_kind_then_by_name() -> None:
 
 def test_a_table_of_constants_has_no_candidates() -> None:
     assert candidates(fernwood.ingest(np.ones((5, 3)))).tolist() == []
+
+
+def test_columns_with_the_same_codes_have_addresses_of_their_own() -> None:
+    rng = np.random.default_rng(0)
+    for sums in (rng.integers(0, 2**64, 50, np.uint64), np.repeat(rng.integers(0, 2**64, 9, np.uint64), 7), []):
+        sums = np.sort(np.asarray(sums, np.uint64))
+        addresses = own_addresses(sums)
+        assert len(np.unique(addresses)) == len(sums)
+        first = np.append(True, sums[1:] != sums[:-1])[: len(sums)]
+        assert addresses[first].tolist() == sums[first].tolist()

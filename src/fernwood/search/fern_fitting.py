@@ -14,6 +14,7 @@ from fernwood.kernels.drawing import deal_probe
 from fernwood.learner.ferns import draw_columns, grow, new_tally
 from fernwood.search.dealing import Dealer
 from fernwood.search.subspace import Scores
+from fernwood.subspace.candidates import own_addresses
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -56,7 +57,7 @@ class FernColumns:
         self._store = store
         self._ids = ids
         self._rows = rows
-        self._kinds, self._checksums = store.kinds[ids], store.checksums[ids]
+        self._kinds, self._addresses = store.kinds[ids], own_addresses(store.checksums[ids])
         self._deal = Dealer(seed, groups=None if store.groups is None else rows.units)
 
     def field(self, columns: NDArray[np.int64]) -> Field:
@@ -65,7 +66,7 @@ class FernColumns:
 
     def shadows(self, codes: NDArray[np.uint8], columns: NDArray[np.int64], copy: int = 0) -> NDArray[np.uint8]:
         """One shadow of each of these columns, whose codes are `codes`: the one with this number."""
-        return self._deal(codes.copy(), self._checksums[columns], np.full(len(columns), copy, np.uint64))
+        return self._deal(codes.copy(), self._addresses[columns], np.full(len(columns), copy, np.uint64))
 
 
 class FernFitSettings(NamedTuple):

@@ -19,6 +19,7 @@ from fernwood.learner.settings import TreeSettings, is_integer
 from fernwood.learner.trees import Tree, add_importances, grow_on, lay_out
 from fernwood.search.dealing import Dealer
 from fernwood.search.subspace import Scores
+from fernwood.subspace.candidates import own_addresses
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -140,7 +141,7 @@ class TreeFits:
         self._store = store
         self._ids = ids
         self._kinds = store.kinds[ids]
-        self._checksums = store.checksums[ids]
+        self._addresses = own_addresses(store.checksums[ids])
         self._settings = settings
         self._seed = seed
         # Rows of weight zero take no part: neither in a tree, nor in a score, nor in the probe.
@@ -234,7 +235,7 @@ class TreeFits:
         size = n * (1 + n_shadows) + self._settings.probe
         codes = np.empty((size, patch.target.n_rows), np.uint8)
         kinds, addresses = np.empty(size, np.uint8), np.empty(size, np.uint64)
-        kinds[:n], addresses[:n] = self._kinds[columns], self._checksums[columns]
+        kinds[:n], addresses[:n] = self._kinds[columns], self._addresses[columns]
         copies = self._settings.first_shadow + np.arange(n_shadows, dtype=np.uint64)
         for copy in range(n_shadows):
             here = slice(n * (copy + 1), n * (copy + 2))

@@ -11,7 +11,10 @@ if TYPE_CHECKING:
 
     from fernwood.store.base import Store
 
-__all__ = ["candidates"]
+__all__ = ["candidates", "own_addresses"]
+
+_OWN = 0x9E37_79B9
+"""What the addresses of columns with the same codes are apart."""
 
 
 def candidates(store: Store, without: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
@@ -48,3 +51,25 @@ def candidates(store: Store, without: NDArray[np.int64] | None = None) -> NDArra
         told_apart = zip(store.kinds[alike].tolist(), store.names.take(alike).to_pylist(), alike.tolist(), strict=True)
         ids[start:stop] = [position for _, _, position in sorted(told_apart)]
     return ids
+
+
+def own_addresses(checksums: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """An address of its own for every candidate: its checksum, and a step more for each one before with the same codes.
+
+    Shadows of columns with the same codes would otherwise be the same too. They would fall on the same rows more often
+    than the columns do, whose codes differ between any two such sets, and compete with each other for them.
+
+    Parameters
+    ----------
+    checksums
+        Of candidates in their order, in which columns with the same codes follow one another.
+
+    Examples
+    --------
+    >>> own_addresses(np.array([3, 7, 7, 7, 9], np.uint64)).tolist() == [3, 7, 7 + _OWN, 7 + 2 * _OWN, 9]
+    True
+    """
+    number = np.arange(len(checksums), dtype=np.uint64)
+    new = np.append(True, checksums[1:] != checksums[:-1])[: len(checksums)]
+    number -= np.maximum.accumulate(np.where(new, number, np.uint64(0)))
+    return np.asarray(checksums + number * np.uint64(_OWN))
