@@ -17,6 +17,7 @@ from fernwood.search.checks import check_table
 from fernwood.search.dealing import Dealer
 from fernwood.search.decoding import code_values
 from fernwood.search.forests import usual_trees
+from fernwood.subspace.candidates import own_addresses
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -49,6 +50,7 @@ class Estimates:
     def __init__(self, store: Store, ids: NDArray[np.int64], settings: BorutaSettings, seed: int) -> None:
         self._store = store
         self._ids = ids
+        self._addresses = own_addresses(store.checksums[ids])
         self._settings = settings
         self._seed = seed
         self._counted = np.arange(store.n_rows)
@@ -69,12 +71,12 @@ class Estimates:
         n = len(columns)
         codes = np.ascontiguousarray(self._store.read(self._ids[columns])[:, self._counted])
         table = np.empty(((1 + n_shadows) * n, len(self._counted)), np.float32)
-        values, checksums = self._values[columns], self._store.checksums[self._ids[columns]]
+        values, addresses = self._values[columns], self._addresses[columns]
         for copy in range(1 + n_shadows):
             dealt = codes
             if copy:
                 copies = np.full(n, first_shadow + copy - 1, np.uint64)
-                dealt = self._deal(codes.copy(), checksums, copies)
+                dealt = self._deal(codes.copy(), addresses, copies)
             for j in range(n):
                 table[copy * n + j] = values[j, dealt[j]]
         importance = self._importance(table.T, iteration)
