@@ -5,8 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.tree import DecisionTreeClassifier
 
 import fernwood
+from fernwood.learner.ferns import fern_rows
+from fernwood.learner.target import store_target
+from fernwood.search.boruta import BorutaSettings
+from fernwood.search.dealing import Dealer
+from fernwood.search.estimating import Estimates
+from fernwood.search.fern_fitting import FernColumns
+from fernwood.search.fitting import TreeFits
+from fernwood.search.settings import SubspaceSettings
 from fernwood.subspace.candidates import candidates, own_addresses
 
 RNG = np.random.default_rng(0)
@@ -72,3 +81,25 @@ def test_columns_with_the_same_codes_have_addresses_of_their_own() -> None:
         assert len(np.unique(addresses)) == len(sums)
         first = np.append(True, sums[1:] != sums[:-1])[: len(sums)]
         assert addresses[first].tolist() == sums[first].tolist()
+
+
+@pytest.mark.parametrize("kind", ["trees", "ferns", "estimator"])
+def test_columns_with_the_same_codes_have_shadows_of_their_own(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In every place that permutes columns beside others, where equal shadows would compete for the same rows."""
+    store = fernwood.ingest(np.repeat(np.arange(40.0)[:, None] % 7, 5, axis=1), target=np.arange(40) % 2)
+    ids, made = candidates(store), []
+    at = Dealer.at
+
+    def heard(self: Dealer, codes: np.ndarray, addresses: np.ndarray) -> np.ndarray:
+        made.append(at(self, codes, addresses).copy())
+        return made[-1].copy()
+
+    monkeypatch.setattr(Dealer, "at", heard)
+    if kind == "ferns":
+        FernColumns(store, ids, fern_rows(store), 0).shadows(store.read(ids), np.arange(5))
+    elif kind == "trees":
+        settings = SubspaceSettings(n_trees=1).fitting("classification", n_shadows=1, keep_trees=False, patch=None)
+        TreeFits(store, ids, store_target(store), settings, 0)(np.arange(5), 0)
+    else:
+        Estimates(store, ids, BorutaSettings(estimator=DecisionTreeClassifier()), 0)(np.arange(5), 0, 1, 0)
+    assert len(np.unique(np.concatenate(made), axis=0)) == 5

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["NOTHING", "Words", "classes_in_words", "midranks", "numbers_in_words"]
 
 NOTHING = "unclear by itself"
-"""The effect of a column that shows no more by itself than chance does, as one that tells only beside others."""
+"""The effect of a column that shows no more by itself than chance does, as in a pure interaction."""
 
 _LEVEL, _DEVIATIONS = 0.01, 2.576
 """By chance one column of a hundred is as far out."""

@@ -277,7 +277,7 @@ def match_names(
 
 
 def is_pattern(want: object) -> bool:
-    """Whether a text that is no column's name is a shell pattern."""
+    """Whether a text that is not the name of a column is a shell pattern."""
     return isinstance(want, str) and any(c in want for c in "*?[")
 
 
