@@ -16,7 +16,7 @@ SOURCE = Path(fernwood.__file__).parent
 
 FREE = {
     *("version", "errors", "seeds", "budget", "shortage", "files", "sealed", "plain_arrays", "plausible", "kernels"),
-    "device",
+    *("device", "validation"),
 }
 """What every room may import, but for `theory`; see decision 0001."""
 
@@ -40,6 +40,7 @@ ALLOWED = {
     "errors": set(),
     "seeds": {"errors"},
     "budget": {"errors"},
+    "validation": {"errors"},
     "shortage": {"budget", "errors"},
     "files": {"errors"},
     "sealed": set(),

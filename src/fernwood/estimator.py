@@ -22,7 +22,6 @@ from sklearn.utils.validation import validate_data
 
 from fernwood.errors import ParameterError, TargetError, shown, shown_value
 from fernwood.kept.saving import Savable
-from fernwood.learner.settings import is_integer
 from fernwood.search.checks import check_rows, check_table
 from fernwood.shortage import MOST_THREADS
 from fernwood.sources.arrays import array_band
@@ -30,6 +29,7 @@ from fernwood.sources.frames import collected, is_frame
 from fernwood.store.base import Store
 from fernwood.store.ingest import ingest
 from fernwood.store.roles import Roles, make_groups, make_target
+from fernwood.validation import is_integer
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -204,7 +204,7 @@ def test_votes_are_the_mean_of_trees_in_any_blocks(monkeypatch: pytest.MonkeyPat
     each = [predict_shares(tree, codes, 3) for tree in forest.trees_]
     np.testing.assert_allclose(forest.predict_proba(X), np.mean(each, axis=0), rtol=1e-12)
     wanted = forest.predict_proba(X)
-    monkeypatch.setattr("fernwood.learner.many._FEWEST_ROWS", 7)
+    monkeypatch.setattr("fernwood.models.forest._FEWEST_ROWS", 7)
     np.testing.assert_array_equal(forest.set_params(n_jobs=3).predict_proba(X), wanted)
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import typer
 
 from fernwood.budget import default_budget, parse_size, peak_resident, resident, shown_size
-from fernwood.cli.lean import keep_pandas_out, too_small
+from fernwood.cli.lean import keep_linear_algebra_out, keep_pandas_out, too_small
 from fernwood.cli.report import REPORT_NAME
 from fernwood.cli.showing import print_table
 from fernwood.device import open_card
@@ -105,6 +105,7 @@ class SearchCommand:
         if self._how.get("device") == "cuda" and not scheduler:
             open_card()
         keep_pandas_out()  # before a store is opened
+        keep_linear_algebra_out()
         if scheduler:
             from fernwood.work.cluster import connect
 
@@ -167,8 +168,9 @@ class SearchCommand:
         """What the process holds (interpreter, libraries, compiled code), which is part of what the user allows."""
         from fernwood.kernels.families import load_families
         from fernwood.kernels.ready import ensure_compiled
-        from fernwood.search import methods  # noqa: F401  (what it imports is part of it)
+        from fernwood.search.methods import import_method
 
+        import_method(settings)
         ensure_compiled(*settings.kernels)
         load_families(*settings.kernels)
         return resident()

@@ -10,6 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from fernwood.kernels.borrowing import borrowing
+
 __all__ = ["checksum_columns"]
 
 _LANES = 64
@@ -109,7 +111,7 @@ def _take_in(codes, first, lanes, begin, end, block, message):
             message[word, lane] = words[lane, word]
 
 
-@njit(nogil=True, cache=True, inline="always")
+@borrowing
 def _mixed(a, b, c, d, x, y):
     """Four words of the state after two words of the message."""
     a = a + b + x

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from fernwood.kernels.borrowing import borrowing
+
 __all__ = ["fill_components", "step_components", "survey_codes", "weigh_codes"]
 
 _MISSING = 255
@@ -26,7 +28,7 @@ def weigh_codes(codes, weights, out):
         _weigh(codes[j], weights, counts, out[j])
 
 
-@njit(nogil=True, cache=True)
+@borrowing
 def _weigh(column, weights, counts, out):
     n_rows = column.shape[0]
     if weights.shape[0]:
@@ -110,7 +112,7 @@ def fill_components(amounts, categories, owner, part, table):
             _polynomials(amount[:n_codes], present, first, second, table[pair])
 
 
-@njit(nogil=True, cache=True)
+@borrowing
 def _mark_missing(missing, present, table):
     share = missing / (missing + present)
     spread = np.sqrt(share * (1 - share))
@@ -120,7 +122,7 @@ def _mark_missing(missing, present, table):
         table[_MISSING, 0] = (1 - share) / spread
 
 
-@njit(nogil=True, cache=True)
+@borrowing
 def _contrast(amount, total, wanted, place, table):
     """The contrast of the category that is number `wanted` of those in use against all before it."""
     before, number = 0.0, 0
@@ -139,7 +141,7 @@ def _contrast(amount, total, wanted, place, table):
         number += 1
 
 
-@njit(nogil=True, cache=True)
+@borrowing
 def _polynomials(amount, present, first, second, table):
     n_codes = amount.shape[0]
     before = 0.0
@@ -160,7 +162,7 @@ def _polynomials(amount, present, first, second, table):
             table[code, 0], table[code, 1] = first[code], second[code]
 
 
-@njit(nogil=True, cache=True)
+@borrowing
 def _standardise(amount, present, values):
     """Mean 0 and variance 1 over the rows; all zero, and False, where they do not vary."""
     mean = 0.0
@@ -178,7 +180,7 @@ def _standardise(amount, present, values):
     return spread > _ROUNDED
 
 
-@njit(nogil=True, cache=True)
+@borrowing
 def step_components(table, steps, unit):
     """Components in whole steps, the longest of 127.
 

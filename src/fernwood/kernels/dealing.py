@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from fernwood.kernels.borrowing import borrowing
 from fernwood.kernels.random import advance
 
 __all__ = ["deal_pieces", "permute_codes", "shuffle_whole"]
@@ -21,7 +22,8 @@ def permute_codes(codes, addresses, out):
     state = np.empty(4, np.uint64)
     for j in range(codes.shape[0]):
         _spread(addresses[j], state)
-        out[j] = codes[j]
+        for i in range(codes.shape[1]):
+            out[j, i] = codes[j, i]
         shuffle_whole(state, out[j])
 
 
@@ -54,14 +56,15 @@ def deal_pieces(codes, addresses, rows, piece, stratum, out):
             shuffle_whole(state, pieces)
             for k in pieces:
                 members = inside[: piece[k + 1] - piece[k]]
-                members[:] = rows[piece[k] : piece[k + 1]]
+                for i in range(members.shape[0]):
+                    members[i] = rows[piece[k] + i]
                 shuffle_whole(state, members)
                 for row in members:
                     out[j, rows[place]] = codes[j, row]
                     place += 1
 
 
-@njit(nogil=True, cache=True)
+@borrowing
 def shuffle_whole(state, values):
     """All places dealt anew (Fisher and Yates); each half of a random word serves one place.
 
@@ -88,7 +91,7 @@ def shuffle_whole(state, values):
     state[0], state[1], state[2], state[3] = s0, s1, s2, s3
 
 
-@njit(nogil=True, cache=True)
+@borrowing
 def _spread(word, state):
     """One word spread over the four of a state (splitmix64)."""
     for k in range(4):

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numba import njit
 
+from fernwood.kernels.borrowing import borrowing
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -145,14 +147,14 @@ def count_pairs(codes, owner, which, leading, steps, unit, contexts, out):
                         _share_out(one, two, leading[start + j], out[owner[start + j], c])
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, inline="always")
 def _contexts_at_once(contexts, n_rows):
     """All contexts where there is one tile; of several, as many as there is room for their sums."""
     n_contexts, n_parts = contexts.size.shape
     return n_contexts if n_rows <= _HEIGHT else max(1, min(n_contexts, _HELD_BYTES // (4 * _WIDE * n_parts)))
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, inline="always")
 def _room_for_sums(contexts, n_rows, at_once, dtype):
     """Sums of all lanes, in whole steps or in numbers, and where a tile's rows begin and end in every cell and class.
 
@@ -162,7 +164,7 @@ def _room_for_sums(contexts, n_rows, at_once, dtype):
     return np.empty((n_held, n_parts, _WIDE), dtype), np.empty((n_held, 2, n_parts), np.uint32)
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, inline="always")
 def _go_on(rows, start, low, high, n_rows, sums, ends):
     """Find the rows from `low` on and before `high` in every cell and class; with the first tile, the sums begin."""
     n_parts = sums.shape[0]
@@ -183,7 +185,7 @@ def _go_on(rows, start, low, high, n_rows, sums, ends):
         ends[1, at] = b
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, inline="always")
 def _share_out(first, second, leading, out):
     out[0] += first + second
     if leading > 0:
@@ -192,7 +194,7 @@ def _share_out(first, second, leading, out):
         out[1] += second
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, inline="always")
 def _count_up(tile, rows, ends, low, run, sums):
     """Add the rows of a tile to the sums of all lanes over every cell and class, in whole steps."""
     for at in range(sums.shape[0]):
@@ -216,7 +218,7 @@ def _count_up(tile, rows, ends, low, run, sums):
                 sums[at, j] += run[j]
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, inline="always")
 def _add_up(tile, rows, ends, low, weight, sums):
     """As `_count_up` in numbers; four rows at a time spare passes over the sums."""
     for at in range(sums.shape[0]):
@@ -234,7 +236,7 @@ def _add_up(tile, rows, ends, low, weight, sums):
             i += _ONE
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, cache=True, inline="always")
 def _gain_of_numbers(sums, size, gain):
     for at in range(sums.shape[0]):
         if size[at] > 0:
@@ -243,7 +245,7 @@ def _gain_of_numbers(sums, size, gain):
                 gain[j] += sums[at, j] * sums[at, j] * share
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@borrowing
 def _gain_of_classes(sums, size, n_classes, total, gain):
     for first in range(0, sums.shape[0], n_classes):
         in_cell = np.float32(0)

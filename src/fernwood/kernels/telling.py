@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numba import njit
 
+from fernwood.kernels.borrowing import borrowing
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -78,7 +80,7 @@ def tell(scores, chances, out):
         _average(told, n_scores, out[first : first + n_here])
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, cache=True, inline="always")
 def _average(told, n_scores, out):
     times = _ONE / np.float32(n_scores)
     at = 0
@@ -91,7 +93,7 @@ def _average(told, n_scores, out):
             at += n_scores
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, cache=True, inline="always")
 def _invert(scores, scale, middle, width, share, power, told):
     """exp(z²/2) for the z of every score; `share` and `power` are room to work in.
 
@@ -126,7 +128,7 @@ def _invert(scores, scale, middle, width, share, power, told):
         root[i] += power[i]
 
 
-@njit(nogil=True, cache=True)
+@borrowing
 def add_up(told, out):
     """The sum of every column over its contexts, in their order and in double precision; `out` is filled."""
     for j in range(told.shape[0]):

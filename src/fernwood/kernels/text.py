@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numba import njit
 
+from fernwood.kernels.borrowing import borrowing
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -72,7 +74,7 @@ class Dialect(NamedTuple):
     numbers_too: bool
 
 
-@njit(nogil=True, cache=True)
+@borrowing
 def parse_cells(text, final, dialect, slots, state, values, cells):
     """Parse whole cells of `text` from where `state` says, and say why it stopped.
 
@@ -162,7 +164,7 @@ def parse_cells(text, final, dialect, slots, state, values, cells):
     return outcome
 
 
-@njit(nogil=True, cache=True)
+@borrowing
 def _cell(text, place, size, final, dialect):
     """The number, the end (−1: cut off) and the looks (−1: a number or missing) of the cell at `place`."""
     i = place
@@ -183,7 +185,7 @@ def _cell(text, place, size, final, dialect):
     return _word(text, word, size, final, dialect)
 
 
-@njit(nogil=True, cache=True)
+@borrowing
 def scan_number(text, i, size, decimal):
     """The number that begins at byte i, where it ends, and its looks (−1: a number; `LONG_NUMBER`, `NO_NUMBER`)."""
     negative = False
@@ -236,7 +238,7 @@ def scan_number(text, i, size, decimal):
     return np.nan, i, LONG_NUMBER
 
 
-@njit(nogil=True, cache=True)
+@borrowing
 def _word(text, word, size, final, dialect):
     """What `_cell` returns for a cell that is not a number; `word` is its first byte that is not a space."""
     if dialect.quote and word < size and text[word] == dialect.quote:
@@ -260,7 +262,7 @@ def _word(text, word, size, final, dialect):
     return np.nan, i, (-1 if _is_missing(text, word, i, dialect) else PLAIN_TEXT)
 
 
-@njit(nogil=True, cache=True)
+@borrowing
 def _is_missing(text, word, end, dialect):
     """Whether the text from `word` to before `end`, spaces at its end aside, is a word for a missing value."""
     while end > word and text[end - 1] == _SPACE:
@@ -277,7 +279,7 @@ def _is_missing(text, word, end, dialect):
     return False
 
 
-@njit(nogil=True, cache=True, inline="always")
+@borrowing
 def _at_end(text, i, size, final, delimiter):
     """Whether a cell ends at byte i: at a delimiter, a line end, or the end of the table."""
     if i >= size:
@@ -288,7 +290,7 @@ def _at_end(text, i, size, final, delimiter):
     return c == _RETURN and ((i + 1 < size and text[i + 1] == _NEWLINE) or (i + 1 == size and final))
 
 
-@njit(nogil=True, cache=True)
+@borrowing
 def count_cells(text, final, dialect, state):
     """Count the cells of one line from where `state` (place in the text, cells so far) says; whether the line ended."""
     size = text.shape[0]

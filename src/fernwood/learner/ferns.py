@@ -21,8 +21,8 @@ from fernwood.budget import shown_size
 from fernwood.errors import FernwoodWarning, ParameterError, TargetError, shown
 from fernwood.kernels.ferns import Field, Tally, Trunks, add_scores, draw_trunks, grow_ferns
 from fernwood.learner.many import in_order
-from fernwood.learner.settings import is_integer
 from fernwood.sources.base import Kind
+from fernwood.validation import is_integer
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -12,22 +12,13 @@ from itertools import islice
 from operator import length_hint
 from typing import TYPE_CHECKING, TypeVar
 
-import numpy as np
-
 from fernwood.errors import ParameterError
-from fernwood.kernels.predicting import add_entries
-from fernwood.learner.trees import Tree, leaves
 from fernwood.shortage import check_threads
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator
 
-    from numpy.typing import NDArray
-
-__all__ = ["group_size", "in_order", "one_ahead", "vote"]
-
-_FEWEST_ROWS, _MOST_ROWS = 128, 8192
-"""Rows that follow all trees at a time: enough to hide what a call costs, few enough to share out."""
+__all__ = ["group_size", "in_order", "one_ahead"]
 
 _GROUP_CELLS = 2_000_000
 """What takes some milliseconds to grow on."""
@@ -107,51 +98,3 @@ def in_order(
         finally:
             for future in pending:
                 future.cancel()
-
-
-def vote(trees: Sequence[Tree], codes: NDArray[np.uint8], n_outputs: int, n_threads: int = 1) -> NDArray[np.float64]:
-    """The mean, over trees that grew on the same columns, of what the leaf of every row says.
-
-    Every row adds up the trees in their order, so the answer is the same for any number of threads.
-
-    Parameters
-    ----------
-    trees
-    codes : uint8 array, shape (columns, rows)
-    n_outputs
-        How many classes there are; 1 for numbers.
-    n_threads
-
-    Returns
-    -------
-    float64 array, shape (rows, outputs)
-        Shares of classes, or the target's values as kernels have them.
-
-    Notes
-    -----
-    Peak memory: the result.
-
-    Examples
-    --------
-    >>> from fernwood import seeds
-    >>> from fernwood.learner.settings import TreeSettings
-    >>> from fernwood.learner.target import class_target
-    >>> from fernwood.learner.trees import grow
-    >>> codes = np.array([[0, 0, 1, 1]], np.uint8)
-    >>> tree = grow(codes, class_target([0, 0, 1, 1]), TreeSettings(), state=seeds.state(0))
-    >>> vote([tree, tree], codes, 2)[:, 1].tolist()
-    [0.0, 0.0, 1.0, 1.0]
-    """
-    n_rows = codes.shape[1]
-    out = np.zeros((n_rows, n_outputs))
-    size = min(max(-(-n_rows // (4 * n_threads)), _FEWEST_ROWS), _MOST_ROWS)
-
-    def block(first: int) -> None:
-        rows = np.arange(first, min(first + size, n_rows), dtype=np.int32)
-        for tree in trees:
-            add_entries(tree, leaves(tree, codes, rows), out[first : first + size])
-
-    for _ in in_order(block, range(0, n_rows, size), n_threads):
-        pass
-    out /= len(trees)
-    return out

@@ -9,8 +9,8 @@ import numpy as np
 
 from fernwood import seeds
 from fernwood.errors import ParameterError
-from fernwood.learner.settings import is_integer
 from fernwood.learner.trees import bootstrap
+from fernwood.validation import is_integer
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

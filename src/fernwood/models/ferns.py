@@ -26,10 +26,10 @@ from fernwood.learner.ferns import (
     warn_of_empty_leaves,
 )
 from fernwood.learner.many import in_order
-from fernwood.learner.settings import at_least
 from fernwood.search.dealing import Dealer
 from fernwood.store.encode import Coding
 from fernwood.subspace.candidates import candidates
+from fernwood.validation import at_least
 
 if TYPE_CHECKING:
     from typing import Self

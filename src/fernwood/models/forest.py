@@ -21,17 +21,19 @@ from fernwood.budget import parse_size
 from fernwood.errors import FernwoodWarning, ParameterError
 from fernwood.estimator import TableEstimator, class_labels, fit_store, n_threads, new_table
 from fernwood.kept.structures import check_classes, check_numbers, put_coding, put_trees, taken_coding, taken_trees
-from fernwood.learner.many import vote
-from fernwood.learner.settings import one_of
+from fernwood.kernels.predicting import add_entries
+from fernwood.learner.many import in_order
 from fernwood.learner.target import store_target
+from fernwood.learner.trees import leaves
 from fernwood.relevance.paper import ProbeRule
 from fernwood.search.selecting import prepare
 from fernwood.search.settings import SubspaceSettings
 from fernwood.search.subspace import decide, fit_round, start
 from fernwood.store.encode import Coding
+from fernwood.validation import one_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import Self
 
     from numpy.typing import ArrayLike, NDArray
@@ -43,7 +45,10 @@ if TYPE_CHECKING:
     from fernwood.store.base import Store
     from fernwood.store.roles import Task
 
-__all__ = ["SubspaceForestClassifier", "SubspaceForestRegressor"]
+__all__ = ["SubspaceForestClassifier", "SubspaceForestRegressor", "vote"]
+
+_FEWEST_ROWS, _MOST_ROWS = 128, 8192
+"""Rows that follow all trees at a time: enough to hide what a call costs, few enough to share out."""
 
 _PLAIN = ("columns_", "feature_importances_", "found_", "n_iter_")
 """What of a fitted forest is plain, see `fernwood.kept`."""
@@ -187,6 +192,54 @@ class _SubspaceForest(TableEstimator):
         check_is_fitted(self)
         codes = self._coding.codes(new_table(self, X), n_blank=1)
         return vote(self.trees_, codes, n_outputs, n_threads(self.n_jobs))
+
+
+def vote(trees: Sequence[Tree], codes: NDArray[np.uint8], n_outputs: int, n_threads: int = 1) -> NDArray[np.float64]:
+    """The mean, over trees that grew on the same columns, of what the leaf of every row says.
+
+    Every row adds up the trees in their order, so the answer is the same for any number of threads.
+
+    Parameters
+    ----------
+    trees
+    codes : uint8 array, shape (columns, rows)
+    n_outputs
+        How many classes there are; 1 for numbers.
+    n_threads
+
+    Returns
+    -------
+    float64 array, shape (rows, outputs)
+        Shares of classes, or the target's values as kernels have them.
+
+    Notes
+    -----
+    Peak memory: the result.
+
+    Examples
+    --------
+    >>> from fernwood import seeds
+    >>> from fernwood.learner.settings import TreeSettings
+    >>> from fernwood.learner.target import class_target
+    >>> from fernwood.learner.trees import grow
+    >>> codes = np.array([[0, 0, 1, 1]], np.uint8)
+    >>> tree = grow(codes, class_target([0, 0, 1, 1]), TreeSettings(), state=seeds.state(0))
+    >>> vote([tree, tree], codes, 2)[:, 1].tolist()
+    [0.0, 0.0, 1.0, 1.0]
+    """
+    n_rows = codes.shape[1]
+    out = np.zeros((n_rows, n_outputs))
+    size = min(max(-(-n_rows // (4 * n_threads)), _FEWEST_ROWS), _MOST_ROWS)
+
+    def block(first: int) -> None:
+        rows = np.arange(first, min(first + size, n_rows), dtype=np.int32)
+        for tree in trees:
+            add_entries(tree, leaves(tree, codes, rows), out[first : first + size])
+
+    for _ in in_order(block, range(0, n_rows, size), n_threads):
+        pass
+    out /= len(trees)
+    return out
 
 
 def _warn_of_too_few_draws(alpha: float, prepared: Prepared) -> None:

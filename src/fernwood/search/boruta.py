@@ -13,7 +13,7 @@ import numpy as np
 
 from fernwood.errors import ParameterError, shown
 from fernwood.learner.ferns import check_depth
-from fernwood.learner.settings import TreeSettings, at_least, one_of
+from fernwood.learner.settings import TreeSettings
 from fernwood.relevance.boruta import BorutaRule
 from fernwood.relevance.decision import Decision
 from fernwood.relevance.paper import Evidence, Null
@@ -22,6 +22,7 @@ from fernwood.run.driving import SearchProgress
 from fernwood.search.checkpoints import evidence_of, whole_number
 from fernwood.search.plain import plain_value, plain_weights, with_weights
 from fernwood.search.selection import most_important
+from fernwood.validation import at_least, one_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

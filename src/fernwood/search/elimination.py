@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, NamedTuple, T
 import numpy as np
 
 from fernwood.errors import ParameterError
-from fernwood.learner.settings import at_least, is_integer, one_of
 from fernwood.run.driving import SearchProgress
 from fernwood.search.checkpoints import check_like, whole_number
 from fernwood.search.halving import Halving
@@ -20,6 +19,7 @@ from fernwood.search.learners import check_kept, check_learner
 from fernwood.search.plain import plain_text, plain_value
 from fernwood.search.removals import EarlyEnding, KnownNumber, Tried, UnknownNumber
 from fernwood.search.selection import LEADING
+from fernwood.validation import at_least, is_integer, one_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -18,7 +18,6 @@ from fernwood import seeds
 from fernwood.errors import ParameterError
 from fernwood.learner.ferns import check_depth, draw_columns, grow, new_tally
 from fernwood.learner.many import in_order
-from fernwood.learner.settings import a_share, at_least, one_of
 from fernwood.relevance.paper import Evidence, MaxShadowRule
 from fernwood.relevance.tested import ShadowRule, check_fdr
 from fernwood.run.driving import SearchProgress
@@ -28,6 +27,7 @@ from fernwood.search.plain import plain_value
 from fernwood.search.selection import most_important
 from fernwood.subspace.sequential import draw_subspace
 from fernwood.subspace.sizes import share_of
+from fernwood.validation import a_share, at_least, one_of
 from fernwood.work.packing import pack, shares
 
 if TYPE_CHECKING:

@@ -13,7 +13,6 @@ import numpy as np
 
 from fernwood.insight import Insight
 from fernwood.kernels.ready import ensure_compiled
-from fernwood.learner.settings import at_least
 from fernwood.learner.subsets import subset_errors
 from fernwood.learner.target import class_target, store_target
 from fernwood.learner.trees import gain_ratios
@@ -27,6 +26,7 @@ from fernwood.search.plain import plain_text, plain_value
 from fernwood.search.selection import LEADING, Selection, namer
 from fernwood.search.trying import laid_out
 from fernwood.subspace.candidates import candidates
+from fernwood.validation import at_least
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -15,15 +15,16 @@ from fernwood.errors import ParameterError
 from fernwood.importance.trees import impurity_decrease, out_of_sample_decrease, permutation_loss
 from fernwood.kernels.drawing import deal_probe
 from fernwood.learner.rows import DrawnRows, RowSampling
-from fernwood.learner.settings import TreeSettings, is_integer
 from fernwood.learner.trees import Tree, add_importances, grow_on, lay_out
 from fernwood.search.dealing import Dealer
 from fernwood.search.subspace import Scores
 from fernwood.subspace.candidates import own_addresses
+from fernwood.validation import is_integer
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from fernwood.learner.settings import TreeSettings
     from fernwood.learner.target import TreeTarget
     from fernwood.learner.trees import Ground
     from fernwood.store.base import Store

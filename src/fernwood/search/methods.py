@@ -4,64 +4,72 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
 from fernwood.budget import resident
 from fernwood.errors import ParameterError, StoreError, shown
 from fernwood.run.course import Watch
-from fernwood.search import eliminating, filter as filter_, iterating, rolling, scanning, selecting
-from fernwood.search.boruta import BorutaSettings
 from fernwood.search.conditions import with_names
-from fernwood.search.draw_benches import BorutaBench, FernBench, SubspaceBench
-from fernwood.search.elimination import EliminationSettings
-from fernwood.search.ferns import FernSettings
-from fernwood.search.filter import FilterSettings
 from fernwood.search.profiling import profiles_of
 from fernwood.search.selection import Selection
-from fernwood.search.settings import SubspaceSettings
-from fernwood.search.snowball_settings import SnowballSettings
-from fernwood.search.spread import SnowballBench
-from fernwood.search.working import Crew
 from fernwood.shortage import saying_shortage
-from fernwood.store.spilling import where_workers_see_it
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from fernwood.run.directory import RunDirectory
     from fernwood.run.driving import SearchProgressCallback
+    from fernwood.search.boruta import BorutaSettings
+    from fernwood.search.elimination import EliminationSettings
+    from fernwood.search.ferns import FernSettings
+    from fernwood.search.filter import FilterSettings
     from fernwood.search.selection import Prepared
+    from fernwood.search.settings import SubspaceSettings
+    from fernwood.search.snowball_settings import SnowballSettings
     from fernwood.search.working import Bench
     from fernwood.store.base import Store
     from fernwood.work.engine import Engine
 
-__all__ = ["Settings", "bench_of", "prepare", "select", "settings_of", "settings_on", "settings_type"]
+__all__ = ["Settings", "bench_of", "import_method", "prepare", "select", "settings_of", "settings_on", "settings_type"]
 
 Settings: TypeAlias = (
-    SnowballSettings | SubspaceSettings | FernSettings | BorutaSettings | EliminationSettings | FilterSettings
+    "SnowballSettings | SubspaceSettings | FernSettings | BorutaSettings | EliminationSettings | FilterSettings"
 )
 
-_SEARCHES: dict[str, tuple[Callable[..., Selection], Callable[..., Any]]] = {
-    SnowballSettings.method: (rolling.select_by_snowball, rolling.prepare),
-    SubspaceSettings.method: (selecting.select_by_subspaces, selecting.prepare),
-    FernSettings.method: (scanning.select_by_ferns, scanning.prepare),
-    BorutaSettings.method: (iterating.select_by_boruta, iterating.prepare),
-    EliminationSettings.method: (eliminating.select_by_elimination, eliminating.prepare),
-    FilterSettings.method: (filter_.select_by_filter, filter_.prepare),
-}
-"""What runs a method, and what makes it ready to run."""
 
-_BENCHES: dict[str, Callable[..., Bench]] = {
-    SnowballSettings.method: SnowballBench,
-    SubspaceSettings.method: SubspaceBench,
-    FernSettings.method: FernBench,
-    BorutaSettings.method: BorutaBench,
-}
-"""What workers have ready for a method; learners of others stay in the process that has the table laid out."""
+class _Method(NamedTuple):
+    """Where the parts of a method are: "module:name", imported when the method is chosen.
 
-_SETTINGS: dict[str, type[Settings]] = {
-    kind.method: kind
-    for kind in (SnowballSettings, SubspaceSettings, FernSettings, BorutaSettings, EliminationSettings, FilterSettings)
+    All methods together import most of SciPy, which would be half the time and a third of the memory of a small search.
+
+    Attributes
+    ----------
+    settings : the class of its settings
+    select : what runs it
+    prepare : what makes it ready to run
+    bench : what workers have ready for it; learners of the others stay in the process that has the table laid out
+    """
+
+    settings: str
+    select: str
+    prepare: str
+    bench: str = ""
+
+
+_METHODS = {
+    "snowball": _Method(
+        "snowball_settings:SnowballSettings", "rolling:select_by_snowball", "rolling:prepare", "spread:SnowballBench"
+    ),
+    "subspace": _Method(
+        "settings:SubspaceSettings", "selecting:select_by_subspaces", "selecting:prepare", "draw_benches:SubspaceBench"
+    ),
+    "ferns": _Method("ferns:FernSettings", "scanning:select_by_ferns", "scanning:prepare", "draw_benches:FernBench"),
+    "boruta": _Method(
+        "boruta:BorutaSettings", "iterating:select_by_boruta", "iterating:prepare", "draw_benches:BorutaBench"
+    ),
+    "elimination": _Method(
+        "elimination:EliminationSettings", "eliminating:select_by_elimination", "eliminating:prepare"
+    ),
+    "filter": _Method("filter:FilterSettings", "filter:select_by_filter", "filter:prepare"),
 }
 
 
@@ -73,11 +81,25 @@ def settings_type(method: str) -> type[Settings]:
     >>> settings_type("ferns")(depth=5).depth
     5
     """
-    if method not in _SETTINGS:
+    if method not in _METHODS:
         raise ParameterError(
-            f"the method {shown(method)} is not known here; use {', '.join(_SETTINGS)}, or another Fernwood"
+            f"the method {shown(method)} is not known here; use {', '.join(_METHODS)}, or another Fernwood"
         )
-    return _SETTINGS[method]
+    kind: type[Settings] = _load(_METHODS[method].settings)
+    return kind
+
+
+def import_method(settings: Settings) -> None:
+    """Import what a search with these settings runs, so that what it takes is resident from now on."""
+    _load(_METHODS[settings.method].select)
+    if getattr(settings, "goal", None) == "minimal":
+        import_module("fernwood.search.reducing")
+
+
+def _load(part: str) -> Any:
+    """A part of a method, from the module that it is in."""
+    module, _, name = part.partition(":")
+    return getattr(import_module(f"fernwood.search.{module}"), name)
 
 
 def settings_of(method: str, entries: dict[str, Any]) -> Settings:
@@ -105,10 +127,10 @@ def settings_on(store: Store, settings: Settings) -> Settings:
     --------
     >>> import numpy as np, fernwood
     >>> store = fernwood.ingest(np.random.default_rng(0).standard_normal((9, 4)), target=0)
-    >>> settings_on(store, SnowballSettings(given=[1])).given
+    >>> settings_on(store, settings_type("snowball")(given=[1])).given
     ('x1',)
     """
-    return with_names(store, settings) if isinstance(settings, SnowballSettings) else settings
+    return settings if settings.method != "snowball" else with_names(store, cast("SnowballSettings", settings))
 
 
 def select(
@@ -132,12 +154,15 @@ def select(
     allowed = 0 if memory is None else resident() - held + memory
     with saying_shortage(), Watch(directory, allowed, progress) as watch, ExitStack() as stack:
         if engine is not None and _is_spread(settings):
+            from fernwood.search.working import Crew
+            from fernwood.store.spilling import where_workers_see_it
+
             _check_one_place(how)
             seen = stack.enter_context(where_workers_see_it(store))
             crew = Crew(engine, seen, settings, seed)
             stack.callback(crew.dismiss)
             how |= {"crew": crew, "n_threads": 1}
-        search = _SEARCHES[settings.method][0]
+        search = _load(_METHODS[settings.method].select)
         how |= {"memory": memory, "held": held, "directory": directory, "progress": watch}
         result, stopped_by = search(store, settings, seed, **how)
         insight = replace(result.insight, profiles=profiles_of(store, result, seed))
@@ -146,7 +171,7 @@ def select(
 
 def _is_spread(settings: Settings) -> bool:
     """Whether a search can be told to workers: those of other learners stay where their table is laid out."""
-    return settings.method in _BENCHES and getattr(settings, "estimator", None) is None
+    return bool(_METHODS[settings.method].bench) and getattr(settings, "estimator", None) is None
 
 
 def _check_one_place(how: dict[str, Any]) -> None:
@@ -162,7 +187,7 @@ def _check_one_place(how: dict[str, Any]) -> None:
 
 def bench_of(store: Store, settings: Settings, seed: int) -> Bench:
     """What a worker has ready for a search of a store."""
-    bench: Bench = _BENCHES[settings.method](store, settings, seed)
+    bench: Bench = _load(_METHODS[settings.method].bench)(store, settings, seed)
     return bench
 
 
@@ -173,8 +198,8 @@ def prepare(store: Store, settings: Settings, seed: int, **how: Any) -> Prepared
     --------
     >>> import numpy as np, fernwood
     >>> store = fernwood.ingest(np.random.default_rng(0).standard_normal((200, 30)), target=np.arange(200) % 2)
-    >>> prepare(store, SnowballSettings(), seed=0, n_threads=2).plan.n_threads
+    >>> prepare(store, settings_type("snowball")(), seed=0, n_threads=2).plan.n_threads
     2
     """
-    ready: Prepared[Any] = _SEARCHES[settings.method][1](store, settings, seed, **how)
+    ready: Prepared[Any] = _load(_METHODS[settings.method].prepare)(store, settings, seed, **how)
     return ready

@@ -9,14 +9,12 @@ losses do not add up. In the end no single column can be left out any more.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fernwood import seeds
-from fernwood.errors import ParameterError
 from fernwood.importance.out_of_bag import OutOfBag
-from fernwood.learner.settings import one_of
 from fernwood.learner.target import class_target, value_target
 from fernwood.relations import Minimal
 from fernwood.run.driving import drive
@@ -34,9 +32,7 @@ if TYPE_CHECKING:
     from fernwood.run.driving import SearchProgressCallback
     from fernwood.store.base import Store
 
-__all__ = ["Goal", "check_goal", "reduced"]
-
-Goal = Literal["all-relevant", "minimal"]
+__all__ = ["reduced"]
 
 _REDUCING = 12  # the address below the seed
 _ROWS, _TREES, _STANDING_IN, _ROWS_RELATED = range(4)
@@ -49,21 +45,6 @@ _FEWEST_UNLIKE = 100
 """Rows that differ from the most frequent value: a column that has fewer among so many rows is related on all."""
 _TOLD, _PART = 0.1, 0.1
 """A column has stand-ins where a tenth of it is told by kept ones: those with a tenth of that, three at most."""
-
-
-def check_goal(goal: object, slack: object) -> None:
-    """Refuse a goal that is not known, and a slack that is not a share.
-
-    Examples
-    --------
-    >>> check_goal("minimal", 0.02)
-    """
-    one_of("goal", goal, get_args(Goal))
-    if not (isinstance(slack, (int, float, np.number)) and 0 <= slack < 1):
-        raise ParameterError(
-            f"slack is {slack!r}; it is the share of the target that fewer columns may leave open beyond all: give a "
-            "number from 0 to below 1, such as 0.02"
-        )
 
 
 def reduced(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import warnings
 from bisect import bisect_left
+from math import lgamma
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.special import gammaln
 
 from fernwood.errors import FernwoodWarning, ParameterError
 
@@ -59,7 +59,7 @@ def _exchangeable(values: NDArray[np.int64], groups: NDArray[np.int32] | None) -
 
 def _arrangements(counts: NDArray[Any]) -> float:
     """The logarithm of how many ways there are to deal values that occur so often."""
-    return float(gammaln(counts.sum() + 1) - gammaln(counts + 1).sum())
+    return lgamma(counts.sum() + 1) - _sum_of_factorials(counts)
 
 
 def _renamings(counts: NDArray[Any]) -> float:
@@ -68,7 +68,13 @@ def _renamings(counts: NDArray[Any]) -> float:
     Of two classes with three rows each there are ten arrangements that differ, and not twenty, since a column that
     tells the classes apart does so either way round.
     """
-    return float(gammaln(np.unique(counts, axis=1, return_counts=True)[1] + 1).sum())
+    return _sum_of_factorials(np.unique(counts, axis=1, return_counts=True)[1])
+
+
+def _sum_of_factorials(counts: NDArray[Any]) -> float:
+    """The sum of the logarithms of their factorials; equal counts, of which there may be a million, are one term."""
+    different, often = np.unique(counts, return_counts=True)
+    return float(sum(n * lgamma(count + 1) for count, n in zip(different.tolist(), often.tolist(), strict=True)))
 
 
 def check_rows_suffice(least: float, ground: Ground, n_columns: int, fdr: float, level: float) -> None:
@@ -110,7 +116,7 @@ def rows_needed(ground: Ground, n_columns: int, level: float) -> int:
 
     def suffice(n_rows: int) -> bool:
         counts = n_rows * shares
-        ways = _arrangements(counts) - _renamings(counts[None]) if kernel.classes else float(gammaln(n_rows + 1))
+        ways = _arrangements(counts) - _renamings(counts[None]) if kernel.classes else lgamma(n_rows + 1)
         return bool(ways >= asked)
 
     more = range(ground.target.n_rows + 1, _MOST_ROWS)

@@ -25,7 +25,6 @@ from fernwood.search.conditions import given_positions, with_names
 from fernwood.search.devices import Devices
 from fernwood.search.drawn import Drawn
 from fernwood.search.evidence import ContextEvidence, Look
-from fernwood.search.reducing import reduced
 from fernwood.search.relating import find_partners, gives_away
 from fernwood.search.resolution import check_rows_suffice, smallest_chance
 from fernwood.search.sampling import said_of_sample, sampled_rows
@@ -135,6 +134,8 @@ def select_by_snowball(
     selection = Selection(result, stopped_by)
     if settings.goal == "all-relevant":
         return selection
+    from fernwood.search.reducing import reduced  # and trees with it
+
     return reduced(
         selection,
         store,

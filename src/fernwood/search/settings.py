@@ -11,20 +11,21 @@ import numpy as np
 from fernwood.errors import ParameterError
 from fernwood.learner.ferns import check_depth
 from fernwood.learner.rows import RowSampling
-from fernwood.learner.settings import TreeSettings, a_share, at_least, is_integer, one_of
+from fernwood.learner.settings import TreeSettings
 from fernwood.relevance.paper import ImportanceRule, ProbeRule, Rule
 from fernwood.relevance.tested import MirrorRule, ShadowRule, check_fdr
 from fernwood.search.fern_fitting import FernFitSettings
 from fernwood.search.fitting import FitSettings, Importance
+from fernwood.search.goal import check_goal
 from fernwood.search.plain import plain_value, plain_weights, with_weights
-from fernwood.search.reducing import check_goal
+from fernwood.validation import a_share, at_least, is_integer, one_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
-    from fernwood.search.reducing import Goal
+    from fernwood.search.goal import Goal
 
 __all__ = ["AUTO", "Categories", "Criterion", "LearnerName", "RuleName", "SubspaceSettings"]
 

@@ -7,15 +7,15 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 from fernwood.errors import ParameterError
-from fernwood.learner.settings import at_least
 from fernwood.relevance.tested import check_fdr
+from fernwood.search.goal import check_goal
 from fernwood.search.plain import plain_value
-from fernwood.search.reducing import check_goal
+from fernwood.validation import at_least
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from fernwood.search.reducing import Goal
+    from fernwood.search.goal import Goal
 
 __all__ = ["RACING", "ROUNDS", "Effort", "SnowballSettings"]
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from fernwood.device import Device
     from fernwood.run.driving import SearchProgress
-    from fernwood.search.reducing import Goal
+    from fernwood.search.goal import Goal
     from fernwood.store.roles import Task
 
 __all__ = ["SnowballSelector"]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from fernwood.run.driving import SearchProgress
     from fernwood.search.fitting import Importance
-    from fernwood.search.reducing import Goal
+    from fernwood.search.goal import Goal
     from fernwood.search.settings import Criterion, LearnerName, RuleName
     from fernwood.store.roles import Task
 
