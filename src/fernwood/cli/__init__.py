@@ -79,10 +79,11 @@ def _command() -> Any:
     logging.basicConfig(format="%(message)s", level=logging.WARNING)
     logging.getLogger("fernwood").setLevel(logging.INFO)
     check_libraries()
-    from fernwood.cli.lean import return_freed_memory
+    from fernwood.cli.lean import keep_numba_lean, return_freed_memory
     from fernwood.cli.quiet import hide_deprecations
 
     return_freed_memory()
+    keep_numba_lean()
     hide_deprecations()
     return load_commands()(standalone_mode=False)
 

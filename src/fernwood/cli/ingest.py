@@ -12,7 +12,7 @@ import typer
 
 from fernwood.budget import parse_size, peak_resident, resident, shown_size
 from fernwood.cli import app
-from fernwood.cli.lean import keep_linear_algebra_out, keep_pandas_out, too_small
+from fernwood.cli.lean import keep_pandas_out, too_small
 from fernwood.cli.quiet import quiet_option
 from fernwood.errors import BudgetError, FernwoodWarning, printable
 from fernwood.run.view import ProgressView
@@ -110,7 +110,6 @@ def ingest_table(
     from fernwood.store import ingest
 
     keep_pandas_out()
-    keep_linear_algebra_out()
     started = time.monotonic()
     total = parse_size(memory) if memory else None
     source = open_source(table, TableForm(**form))  # type: ignore[arg-type]

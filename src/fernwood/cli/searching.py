@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import typer
 
 from fernwood.budget import default_budget, parse_size, peak_resident, resident, shown_size
-from fernwood.cli.lean import keep_linear_algebra_out, keep_pandas_out, too_small
+from fernwood.cli.lean import keep_pandas_out, too_small
 from fernwood.cli.report import REPORT_NAME
 from fernwood.cli.showing import print_table
 from fernwood.device import open_card
@@ -105,7 +105,6 @@ class SearchCommand:
         if self._how.get("device") == "cuda" and not scheduler:
             open_card()
         keep_pandas_out()  # before a store is opened
-        keep_linear_algebra_out()
         if scheduler:
             from fernwood.work.cluster import connect
 

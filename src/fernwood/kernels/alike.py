@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from fernwood.kernels.borrowing import borrowing
+from fernwood.kernels.jit import njit, njit_inner
 
 __all__ = ["tell_each_other"]
 
 
-@njit(nogil=True, cache=True)
+@njit
 def tell_each_other(left, right, left_categories, right_categories, weights, out):
     """The share of each other's spread that two columns tell, the smaller of the two; pairs of numbers are left alone.
 
@@ -41,7 +40,7 @@ def tell_each_other(left, right, left_categories, right_categories, weights, out
                 out[i, j] = _least_told(joint, n_mine, used[j], left.shape[1], sums)
 
 
-@borrowing
+@njit_inner
 def _number_codes(column, places):
     """Number the codes in use from 0 on; how many there are."""
     places[:] = -1
@@ -55,14 +54,14 @@ def _number_codes(column, places):
     return n_used
 
 
-@borrowing
+@njit_inner
 def _weigh_pairs(left, right, left_places, right_places, n_right, weights, joint):
     joint[:] = 0
     for i in range(left.shape[0]):
         joint[left_places[left[i]] * n_right + right_places[right[i]]] += weights[i]
 
 
-@borrowing
+@njit_inner
 def _least_told(joint, n_left, n_right, n_rows, sums):
     sums[:] = 0
     for a in range(n_left):
@@ -87,7 +86,7 @@ def _least_told(joint, n_left, n_right, n_rows, sums):
     return min(of_left, of_right)
 
 
-@borrowing
+@njit_inner
 def _beyond_chance(alike_within, alike, n_rows, n_codes):
     """The share of the spread that is gone within codes, less what as many codes take away by chance."""
     if n_codes >= n_rows or alike >= 1:

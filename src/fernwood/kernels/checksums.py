@@ -8,9 +8,8 @@ over the lanes, so that one round over all lanes is a loop that compilers turn i
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from fernwood.kernels.borrowing import borrowing
+from fernwood.kernels.jit import njit, njit_inner
 
 __all__ = ["checksum_columns"]
 
@@ -49,7 +48,7 @@ _ORDER = np.array(  # in which order the words of a block enter, round by round 
 _ROUNDS = 12
 
 
-@njit(nogil=True, cache=True)
+@njit
 def checksum_columns(codes, out):
     """Fill `out` with the checksum of every column.
 
@@ -93,7 +92,7 @@ def checksum_columns(codes, out):
             out[first + lane] = chain[0, lane]
 
 
-@njit(nogil=True, cache=True, inline="always")
+@njit(inline="always")
 def _take_in(codes, first, lanes, begin, end, block, message):
     """The bytes of a block of every lane as words, zeros behind the end of a column."""
     if end - begin < _BLOCK:
@@ -111,7 +110,7 @@ def _take_in(codes, first, lanes, begin, end, block, message):
             message[word, lane] = words[lane, word]
 
 
-@borrowing
+@njit_inner
 def _mixed(a, b, c, d, x, y):
     """Four words of the state after two words of the message."""
     a = a + b + x
@@ -129,7 +128,7 @@ def _mixed(a, b, c, d, x, y):
     return a, b, c, d
 
 
-@njit(nogil=True, cache=True, inline="always")
+@njit(inline="always")
 def _turn(state, message, order):
     """One round over all lanes: the columns of the 4 × 4 words of the state, then its diagonals."""
     m0, m1, m2, m3, m4, m5, m6, m7 = order[0], order[1], order[2], order[3], order[4], order[5], order[6], order[7]

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from fernwood.kernels.borrowing import borrowing
+from fernwood.kernels.jit import njit, njit_inner, njit_no_refcount
 
 __all__ = ["fill_components", "step_components", "survey_codes", "weigh_codes"]
 
@@ -17,7 +16,7 @@ _FNV_START, _FNV_TIMES = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
 _S32 = np.uint64(32)
 
 
-@njit(nogil=True, cache=True)
+@njit
 def weigh_codes(codes, weights, out):
     """The weight of the rows at every code of every column; without any weights, every row weighs one.
 
@@ -28,7 +27,7 @@ def weigh_codes(codes, weights, out):
         _weigh(codes[j], weights, counts, out[j])
 
 
-@borrowing
+@njit_inner
 def _weigh(column, weights, counts, out):
     n_rows = column.shape[0]
     if weights.shape[0]:
@@ -47,7 +46,7 @@ def _weigh(column, weights, counts, out):
         out[code] = counts[0, code] + counts[1, code]
 
 
-@njit(nogil=True, cache=True)
+@njit
 def survey_codes(codes, weights, evenness, used, missing, marks):
     """What the weights of a column's codes are like, column by column.
 
@@ -79,7 +78,7 @@ def survey_codes(codes, weights, evenness, used, missing, marks):
         marks[j] = mark if mark != 0 else _FNV_START
 
 
-@njit(nogil=True, cache=True)
+@njit
 def fill_components(amounts, categories, owner, part, table):
     """What every code of a column stands for: pairs of components with mean 0 and variance 1 over the rows.
 
@@ -112,7 +111,7 @@ def fill_components(amounts, categories, owner, part, table):
             _polynomials(amount[:n_codes], present, first, second, table[pair])
 
 
-@borrowing
+@njit_inner
 def _mark_missing(missing, present, table):
     share = missing / (missing + present)
     spread = np.sqrt(share * (1 - share))
@@ -122,7 +121,7 @@ def _mark_missing(missing, present, table):
         table[_MISSING, 0] = (1 - share) / spread
 
 
-@borrowing
+@njit_inner
 def _contrast(amount, total, wanted, place, table):
     """The contrast of the category that is number `wanted` of those in use against all before it."""
     before, number = 0.0, 0
@@ -141,7 +140,7 @@ def _contrast(amount, total, wanted, place, table):
         number += 1
 
 
-@borrowing
+@njit_inner
 def _polynomials(amount, present, first, second, table):
     n_codes = amount.shape[0]
     before = 0.0
@@ -162,7 +161,7 @@ def _polynomials(amount, present, first, second, table):
             table[code, 0], table[code, 1] = first[code], second[code]
 
 
-@borrowing
+@njit_inner
 def _standardise(amount, present, values):
     """Mean 0 and variance 1 over the rows; all zero, and False, where they do not vary."""
     mean = 0.0
@@ -180,7 +179,7 @@ def _standardise(amount, present, values):
     return spread > _ROUNDED
 
 
-@borrowing
+@njit_no_refcount
 def step_components(table, steps, unit):
     """Components in whole steps, the longest of 127.
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from fernwood.kernels.borrowing import borrowing
+from fernwood.kernels.jit import njit, njit_inner, njit_no_refcount
 from fernwood.kernels.random import advance
 
 __all__ = ["deal_pieces", "permute_codes", "shuffle_whole"]
@@ -16,7 +15,7 @@ _S27, _S30, _S31 = np.uint64(27), np.uint64(30), np.uint64(31)
 _LOW, _HALF, _TWO_32 = np.uint64(0xFFFFFFFF), np.uint64(32), np.uint64(2**32)
 
 
-@njit(nogil=True, cache=True)
+@njit
 def permute_codes(codes, addresses, out):
     """The codes of every column dealt anew to the rows; the deal is drawn at the column's address, a uint64."""
     state = np.empty(4, np.uint64)
@@ -27,7 +26,7 @@ def permute_codes(codes, addresses, out):
         shuffle_whole(state, out[j])
 
 
-@njit(nogil=True, cache=True)
+@njit
 def deal_pieces(codes, addresses, rows, piece, stratum, out):
     """The codes of every column dealt anew in pieces of rows that stay together, within strata that keep theirs.
 
@@ -64,7 +63,7 @@ def deal_pieces(codes, addresses, rows, piece, stratum, out):
                     place += 1
 
 
-@borrowing
+@njit_no_refcount
 def shuffle_whole(state, values):
     """All places dealt anew (Fisher and Yates); each half of a random word serves one place.
 
@@ -91,7 +90,7 @@ def shuffle_whole(state, values):
     state[0], state[1], state[2], state[3] = s0, s1, s2, s3
 
 
-@borrowing
+@njit_inner
 def _spread(word, state):
     """One word spread over the four of a state (splitmix64)."""
     for k in range(4):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from fernwood.kernels.jit import njit
 from fernwood.kernels.random import next_bounded, next_unit
 
 __all__ = ["deal_probe", "draw_beside", "draw_places", "draw_weighted"]
@@ -12,7 +12,7 @@ __all__ = ["deal_probe", "draw_beside", "draw_places", "draw_weighted"]
 _FREE = -1
 
 
-@njit(nogil=True, cache=True)
+@njit
 def draw_places(state, bound, size):
     """Different integers below `bound`, as many as said, in increasing order; every set is as likely (Floyd 1987).
 
@@ -33,7 +33,7 @@ def draw_places(state, bound, size):
     return np.sort(out)
 
 
-@njit(nogil=True, cache=True)
+@njit
 def _add(slots, value):
     """Put a value into a table of slots; False where it is in already."""
     mask = slots.shape[0] - 1
@@ -46,7 +46,7 @@ def _add(slots, value):
     return True
 
 
-@njit(nogil=True, cache=True)
+@njit
 def draw_beside(state, n_columns, carried, q):
     """The carried columns (in increasing order) and others drawn among the rest, q in all, in increasing order."""
     n_carried = carried.shape[0]
@@ -63,7 +63,7 @@ def draw_beside(state, n_columns, carried, q):
     return out
 
 
-@njit(nogil=True, cache=True)
+@njit
 def draw_weighted(state, weights, size):
     """Different places drawn one after the other in proportion to their weights, in increasing order.
 
@@ -77,7 +77,7 @@ def draw_weighted(state, weights, size):
     return np.sort(np.argsort(waits)[:size])
 
 
-@njit(nogil=True, cache=True)
+@njit
 def deal_probe(state, codes, counted):
     """Make the last column of `codes` a random probe: one of the others, its values dealt anew to the rows that count.
 

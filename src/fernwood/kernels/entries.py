@@ -7,8 +7,8 @@ for one multiplication are pointed out to the caller, as in `text.py`.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from fernwood.kernels.jit import njit
 from fernwood.kernels.text import FULL, HUNGRY, LONG_NUMBER, NO_NUMBER, scan_number
 
 __all__ = [
@@ -37,12 +37,12 @@ _ZERO, _POINT, _COLON, _HASH, _PERCENT = 48, 46, 58, 35, 37
 _LETTERS = np.frombuffer(b"qid", np.uint8)
 
 
-@njit(nogil=True, cache=True, inline="always")
+@njit(inline="always")
 def _is_blank(c):
     return (c == _SPACE) | (c == _TAB) | (c == _RETURN)
 
 
-@njit(nogil=True, cache=True)
+@njit
 def _index(text, i, end):
     """The whole number at byte i and where it ends; −1 where there is none, or one that is far too large."""
     index = np.int64(0)
@@ -55,7 +55,7 @@ def _index(text, i, end):
     return (np.int64(-1) if i == begin else index), i
 
 
-@njit(nogil=True, cache=True)
+@njit
 def parse_triplets(text, final, shape, pattern, features_first, place_of, state, rows, columns, values, longs):
     """Parse lines of `row column value`, counted from 1, and say why it stopped.
 
@@ -133,7 +133,7 @@ def parse_triplets(text, final, shape, pattern, features_first, place_of, state,
     return outcome
 
 
-@njit(nogil=True, cache=True)
+@njit
 def parse_svmlight(text, final, base, place_of, state, labels, rows, columns, values, longs):
     """Parse lines of `label qid:number index:value …  # comment`, and say why it stopped.
 
@@ -241,7 +241,7 @@ def parse_svmlight(text, final, base, place_of, state, labels, rows, columns, va
     return HUNGRY
 
 
-@njit(nogil=True, cache=True)
+@njit
 def sort_by_column(rows, columns, values, offsets, sorted_rows, sorted_values):
     """Put entries in the order of their columns, those of one column as they came; fill in where each column begins.
 

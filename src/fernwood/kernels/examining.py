@@ -11,9 +11,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numba import njit
 
-from fernwood.kernels.borrowing import borrowing
+from fernwood.kernels.jit import njit, njit_inner
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -58,7 +57,7 @@ class Contexts(NamedTuple):
         return self.weight.size == 0
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def examine_pairs(codes, owner, which, leading, table, contexts, out):
     """Add the scores of pairs of components to those of their columns.
 
@@ -106,7 +105,7 @@ def examine_pairs(codes, owner, which, leading, table, contexts, out):
                         _share_out(gain[2 * j], gain[2 * j + 1], leading[start + j], out[owner[start + j], c])
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def count_pairs(codes, owner, which, leading, steps, unit, contexts, out):
     """As `examine_pairs` for rows that all weigh one, with components in whole steps: eight times less to move.
 
@@ -147,14 +146,14 @@ def count_pairs(codes, owner, which, leading, steps, unit, contexts, out):
                         _share_out(one, two, leading[start + j], out[owner[start + j], c])
 
 
-@njit(nogil=True, cache=True, inline="always")
+@njit(inline="always")
 def _contexts_at_once(contexts, n_rows):
     """All contexts where there is one tile; of several, as many as there is room for their sums."""
     n_contexts, n_parts = contexts.size.shape
     return n_contexts if n_rows <= _HEIGHT else max(1, min(n_contexts, _HELD_BYTES // (4 * _WIDE * n_parts)))
 
 
-@njit(nogil=True, cache=True, inline="always")
+@njit(inline="always")
 def _room_for_sums(contexts, n_rows, at_once, dtype):
     """Sums of all lanes, in whole steps or in numbers, and where a tile's rows begin and end in every cell and class.
 
@@ -164,7 +163,7 @@ def _room_for_sums(contexts, n_rows, at_once, dtype):
     return np.empty((n_held, n_parts, _WIDE), dtype), np.empty((n_held, 2, n_parts), np.uint32)
 
 
-@njit(nogil=True, cache=True, inline="always")
+@njit(inline="always")
 def _go_on(rows, start, low, high, n_rows, sums, ends):
     """Find the rows from `low` on and before `high` in every cell and class; with the first tile, the sums begin."""
     n_parts = sums.shape[0]
@@ -185,7 +184,7 @@ def _go_on(rows, start, low, high, n_rows, sums, ends):
         ends[1, at] = b
 
 
-@njit(nogil=True, cache=True, inline="always")
+@njit(inline="always")
 def _share_out(first, second, leading, out):
     out[0] += first + second
     if leading > 0:
@@ -194,7 +193,7 @@ def _share_out(first, second, leading, out):
         out[1] += second
 
 
-@njit(nogil=True, cache=True, inline="always")
+@njit(inline="always")
 def _count_up(tile, rows, ends, low, run, sums):
     """Add the rows of a tile to the sums of all lanes over every cell and class, in whole steps."""
     for at in range(sums.shape[0]):
@@ -218,7 +217,7 @@ def _count_up(tile, rows, ends, low, run, sums):
                 sums[at, j] += run[j]
 
 
-@njit(nogil=True, cache=True, inline="always")
+@njit(inline="always")
 def _add_up(tile, rows, ends, low, weight, sums):
     """As `_count_up` in numbers; four rows at a time spare passes over the sums."""
     for at in range(sums.shape[0]):
@@ -236,7 +235,7 @@ def _add_up(tile, rows, ends, low, weight, sums):
             i += _ONE
 
 
-@njit(nogil=True, cache=True, inline="always")
+@njit(inline="always")
 def _gain_of_numbers(sums, size, gain):
     for at in range(sums.shape[0]):
         if size[at] > 0:
@@ -245,7 +244,7 @@ def _gain_of_numbers(sums, size, gain):
                 gain[j] += sums[at, j] * sums[at, j] * share
 
 
-@borrowing
+@njit_inner
 def _gain_of_classes(sums, size, n_classes, total, gain):
     for first in range(0, sums.shape[0], n_classes):
         in_cell = np.float32(0)

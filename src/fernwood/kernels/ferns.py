@@ -12,10 +12,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numba import njit
 
-from fernwood.kernels.borrowing import borrowing
 from fernwood.kernels.dealing import shuffle_whole
+from fernwood.kernels.jit import njit, njit_inner, njit_no_refcount
 from fernwood.kernels.random import advance, next_bounded, next_word
 
 if TYPE_CHECKING:
@@ -84,7 +83,7 @@ class _Scratch(NamedTuple):
     parts: NDArray[np.uint64]
 
 
-@borrowing
+@njit_no_refcount
 def draw_trunks(states, n_columns, carried, n_carried, out):
     """The columns of ferns: `n_carried` different ones of `carried`, then any of all, with replacement.
 
@@ -110,7 +109,7 @@ def draw_trunks(states, n_columns, carried, n_carried, out):
             out[k, level] = column
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def grow_ferns(field, shadows, trunks, states, scores, votes, tally):
     """Grow ferns, with scores by formula (5), and add up what their columns are good for.
 
@@ -148,7 +147,7 @@ def grow_ferns(field, shadows, trunks, states, scores, votes, tally):
             _add_importances(field, shadows, trunks, k, states[k], scratch, n_out, table, tally)
 
 
-@borrowing
+@njit_inner
 def _grow(field, trunks, k, state, scratch, table):
     """One fern: its splits, its bag, the cell of every row, and its scores; how many rows are out of the bag."""
     depth = trunks.column.shape[1]
@@ -182,7 +181,7 @@ def _grow(field, trunks, k, state, scratch, table):
     return n_out
 
 
-@borrowing
+@njit_inner
 def _draw_split(field, trunks, k, level, state):
     """A threshold between the values of two random rows, or a random subset of categories."""
     column = trunks.column[k, level]
@@ -204,7 +203,7 @@ def _draw_split(field, trunks, k, level, state):
     trunks.width[k, level] = 255 - least + np.int64(with_missing)
 
 
-@borrowing
+@njit_inner
 def _mark(codes, trunks, k, level, cells):
     """Set the bit of a level in the cells of rows whose code is in Ξ."""
     bit = np.uint32(1 << level)
@@ -221,7 +220,7 @@ def _mark(codes, trunks, k, level, cells):
             cells[row] |= bit
 
 
-@borrowing
+@njit_inner
 def _draw_bag(state, drawn):
     """How often every unit is drawn, of as many draws with replacement as there are units; half a word serves each."""
     drawn[:] = 0
@@ -241,14 +240,14 @@ def _draw_bag(state, drawn):
     state[0], state[1], state[2], state[3] = s0, s1, s2, s3
 
 
-@borrowing
+@njit_inner
 def _count(cells, times, counts):
     counts[:] = 0
     for row in range(cells.shape[0]):
         counts[cells[row]] += np.uint32(times[row])
 
 
-@borrowing
+@njit_inner
 def _fill_scores(field, depth, counts, offset, table):
     """Formula (5): ln((1 + rows of the class in the leaf) / (C + rows in the leaf)) and what the class sizes add."""
     n_leaves = 1 << depth
@@ -262,7 +261,7 @@ def _fill_scores(field, depth, counts, offset, table):
             table[cell] = field.logs[1 + np.int64(counts[cell])] - log_all + offset[y]
 
 
-@borrowing
+@njit_inner
 def _add_votes(scratch, n_out, table, depth, votes):
     low = np.uint32((1 << depth) - 1)
     for i in range(n_out):
@@ -273,7 +272,7 @@ def _add_votes(scratch, n_out, table, depth, votes):
         votes[row, votes.shape[1] - 1] += 1.0
 
 
-@borrowing
+@njit_inner
 def _add_importances(field, shadows, trunks, k, state, scratch, n_out, table, tally):
     """Formulas (6) and (7) of one fern, for each of its columns.
 
@@ -317,7 +316,7 @@ def _add_importances(field, shadows, trunks, k, state, scratch, n_out, table, ta
         tally.shadow[column] += shadow / n_out
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def add_scores(codes, trunks, scores, out):
     """Add the scores of every row's leaf in every fern, class by class.
 

@@ -13,7 +13,8 @@ A code is the place of a count among those that stand in the column, as everywhe
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from fernwood.kernels.jit import njit
 
 __all__ = ["unpack_genotypes"]
 
@@ -32,7 +33,7 @@ def _tallies():
 _TALLY = _tallies()
 
 
-@njit(nogil=True, cache=True)
+@njit
 def unpack_genotypes(packed, codes, counts):
     """Fill the codes of whole columns, and how often every count stands in them.
 
@@ -72,7 +73,7 @@ def unpack_genotypes(packed, codes, counts):
             codes[column, row] = _code(packed[column, n_whole] >> np.uint8(2 * (row % 4)), of_one, of_two)
 
 
-@njit(nogil=True, cache=True, inline="always")
+@njit(inline="always")
 def _code(bits, of_one, of_two):
     """The code of the lowest two bits; none at all has the code 0 where it stands."""
     pair = bits & np.uint8(3)

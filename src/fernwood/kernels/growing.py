@@ -13,10 +13,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numba import njit
 
-from fernwood.kernels.borrowing import borrowing
 from fernwood.kernels.impurity import COARSE, GAIN_RATIO, HEAVY, MEAN, ROW, UNIT, WHOLE, make_measure
+from fernwood.kernels.jit import njit, njit_inner
 from fernwood.kernels.predicting import add_gains
 from fernwood.kernels.random import next_bounded
 from fernwood.kernels.scale import look, make_seen
@@ -72,7 +71,7 @@ class Nodes(NamedTuple):
     routes: NDArray[np.uint8]
 
 
-@njit(nogil=True, cache=True)
+@njit
 def _make_nodes(n_rows, n_routes):
     size = 2 * n_rows
     return Nodes(
@@ -93,7 +92,7 @@ def _make_nodes(n_rows, n_routes):
     )
 
 
-@borrowing
+@njit_inner
 def _start_node(node, n_rows, weight, nodes):
     """Write a node that is neither split nor has entries yet."""
     nodes.column[node] = -1
@@ -109,7 +108,7 @@ def _start_node(node, n_rows, weight, nodes):
     nodes.end[node] = 0
 
 
-@njit(nogil=True, cache=True)
+@njit
 def _by_class(labels, rows):
     """The rows ordered by class, otherwise in the order they are in."""
     most = 0
@@ -127,7 +126,7 @@ def _by_class(labels, rows):
     return out
 
 
-@borrowing
+@njit_inner
 def _find_runs(target, rows, ends):
     """Set `ends` to where the runs of the classes end; how many there are, 1 for numbers."""
     if not target.classes:
@@ -142,7 +141,7 @@ def _find_runs(target, rows, ends):
     return n_runs + 1
 
 
-@borrowing
+@njit_inner
 def _end_node(seen, rows, ends, measure, node, n_entries, nodes):
     """Write the entries of a leaf; how many entries there are then."""
     nodes.begin[node] = n_entries
@@ -162,7 +161,7 @@ def _end_node(seen, rows, ends, measure, node, n_entries, nodes):
     return n_entries
 
 
-@borrowing
+@njit_inner
 def _widen_cut(codes, rows, cut):
     """The middle between a cut and the next code above it in the node."""
     above = 256
@@ -173,7 +172,7 @@ def _widen_cut(codes, rows, cut):
     return cut if above == 256 else (cut + above) // 2
 
 
-@borrowing
+@njit_inner
 def _part_rows(codes, rows, what, route, scratch, sizes):
     """Order rows by branch, stably; set the sizes of the branches, and `what[2]` to the branch of missing values."""
     if what[3] == 0:
@@ -214,7 +213,7 @@ def _part_rows(codes, rows, what, route, scratch, sizes):
     return n_branches
 
 
-@borrowing
+@njit_inner
 def _part_in_two(codes, rows, what, scratch, sizes):
     """`_part_rows` by a cut; every row is written to both sides, and the place moves on in one of them only."""
     cut = np.uint8(what[1])
@@ -254,7 +253,7 @@ class _Room(NamedTuple):
     scratch: NDArray[np.int32]
 
 
-@njit(nogil=True, cache=True)
+@njit
 def _make_room(n_rows, target, table, rules):
     many = make_measure(rules.criterion, n_rows, target.weighted)
     few = many if n_rows <= _FEW_ROWS else make_measure(rules.criterion, _FEW_ROWS, target.weighted)
@@ -270,7 +269,7 @@ def _make_room(n_rows, target, table, rules):
     )
 
 
-@njit(nogil=True, cache=True)
+@njit
 def grow_tree(columns, order, categories, target, rules, chosen, state):
     """Grow a tree.
 
@@ -304,7 +303,7 @@ def grow_tree(columns, order, categories, target, rules, chosen, state):
     return _cut_to_size(nodes, sizes)
 
 
-@njit(nogil=True, cache=True)
+@njit
 def add_forest(columns, order, categories, target, rules, chosen, bag_size, bag_states, states, out):
     """Grow trees one after the other, and add up the importances of their columns; no tree is kept.
 
@@ -347,7 +346,7 @@ def add_forest(columns, order, categories, target, rules, chosen, bag_size, bag_
             out[j] += of_tree[j]
 
 
-@borrowing
+@njit_inner
 def _draw_bag(state, chosen, times, bag):
     """Draw rows with replacement, as `sample_with_replacement` does, in ascending order."""
     times[:] = 0
@@ -360,7 +359,7 @@ def _draw_bag(state, chosen, times, bag):
             n += 1
 
 
-@njit(nogil=True, cache=True)
+@njit
 def column_ratios(columns, order, categories, target, rules, chosen, state):
     """The gain ratio of every column on its own, at its best split of the rows; 0 where it has none.
 
@@ -382,7 +381,7 @@ def column_ratios(columns, order, categories, target, rules, chosen, state):
     return out
 
 
-@borrowing
+@njit_inner
 def _mean_weight(target, rows):
     """What a row of the tree weighs on average."""
     total = np.float64(rows.shape[0])
@@ -393,7 +392,7 @@ def _mean_weight(target, rows):
     return total / rows.shape[0]
 
 
-@borrowing
+@njit_inner
 def _split_all(what_grows, rows, work, room, nodes, state):
     """Split nodes until none is left; how many nodes, entries and routes there are then."""
     table, target, rules = what_grows
@@ -446,7 +445,7 @@ def _split_all(what_grows, rows, work, room, nodes, state):
     return n_nodes, n_entries, n_routes
 
 
-@njit(nogil=True, cache=True)
+@njit
 def _cut_to_size(nodes, sizes):
     n_nodes, n_entries, n_routes = sizes
     return Nodes(

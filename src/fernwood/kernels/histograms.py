@@ -9,10 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numba import njit
 
-from fernwood.kernels.borrowing import borrowing
 from fernwood.kernels.impurity import COARSE, SCORE, class_term, decrease, value_score
+from fernwood.kernels.jit import njit, njit_inner, njit_no_refcount
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -70,7 +69,7 @@ class Counts(NamedTuple):
     rest: NDArray[np.float64]
 
 
-@njit(nogil=True, cache=True)
+@njit
 def make_counts(n_rows):
     """Room for nodes of up to `n_rows` rows."""
     return Counts(
@@ -88,7 +87,7 @@ def make_counts(n_rows):
     )
 
 
-@borrowing
+@njit_inner
 def _gather(columns, place, rows, p, counts, panel):
     """Copy a node's codes of one column, and set `low` and `high` at p; the lowest, and how many cuts there are."""
     seen = counts.codes
@@ -104,7 +103,7 @@ def _gather(columns, place, rows, p, counts, panel):
     return low, np.int64(high) - np.int64(low)
 
 
-@borrowing
+@njit_inner
 def _clear(one, other, low, n_cuts):
     """Set the entries of the codes from `low` on, one more than there are cuts, to zero."""
     for c in range(n_cuts + 1):
@@ -112,7 +111,7 @@ def _clear(one, other, low, n_cuts):
         other[np.uint64(low) + np.uint64(c)] = 0
 
 
-@borrowing
+@njit_inner
 def _best_of(gains, sizes, low, n_cuts, n, min_leaf):
     """The largest gain, and its cut, of the cuts from the code `low` on; `sizes` of a code is how many rows go left."""
     best, cut = -np.inf, 0
@@ -124,7 +123,7 @@ def _best_of(gains, sizes, low, n_cuts, n, min_leaf):
     return best, np.uint8(low + np.uint8(cut))
 
 
-@borrowing
+@njit_no_refcount
 def count_class_cuts(columns, places, rows, ends, measure, min_leaf, counts, panel):
     """The best cut of every one of some columns, without missing values: set `low`, `high`, `best` and `best_cut`.
 
@@ -189,7 +188,7 @@ def count_class_cuts(columns, places, rows, ends, measure, min_leaf, counts, pan
         panel.best_cut[p] = cut
 
 
-@borrowing
+@njit_inner
 def _count_two_classes(columns, places, rows, n_first, measure, min_leaf, counts, panel):
     """`count_class_cuts` for two classes, the first of which has `n_first` rows.
 
@@ -246,7 +245,7 @@ def _count_two_classes(columns, places, rows, n_first, measure, min_leaf, counts
         best_gain[p], best_cut[p] = _best_of(gains, more_first, lowest, n_cuts, n, min_leaf)
 
 
-@borrowing
+@njit_no_refcount
 def count_value_cuts(columns, places, rows, values, measure, min_leaf, counts, panel):
     """`count_class_cuts` for numbers; `values` holds the target of each of `rows`, as the node sees it."""
     n = rows.shape[0]
@@ -284,7 +283,7 @@ def count_value_cuts(columns, places, rows, values, measure, min_leaf, counts, p
         best_gain[p], best_cut[p] = _best_of(gains, hist, lowest, n_cuts, n, min_leaf)
 
 
-@borrowing
+@njit_no_refcount
 def best_cut(codes, rows, ends, target, measure, wanted, counts):
     """The best of some cuts: its decrease (−∞: none), the cut, and where missing values go (0 left, 1 right).
 
@@ -376,7 +375,7 @@ def best_cut(codes, rows, ends, target, measure, wanted, counts):
     return best, cut, goes
 
 
-@borrowing
+@njit_no_refcount
 def two_scores(left, right, pure, rest, target, measure):
     """The decrease that two branches bring, from their weights and what was added up of them."""
     if not target.classes:
@@ -388,7 +387,7 @@ def two_scores(left, right, pure, rest, target, measure):
     return decrease(score, measure.node[SCORE], measure.node[COARSE])
 
 
-@borrowing
+@njit_no_refcount
 def multiway(codes, rows, ends, target, measure, wanted, counts):
     """The split of a node into a branch for every code: its decrease (−∞: none), and the code missing ones join.
 
@@ -447,7 +446,7 @@ def multiway(codes, rows, ends, target, measure, wanted, counts):
     return decrease(total + most if home >= 0 else total, measure.node[SCORE], measure.node[COARSE]), home
 
 
-@borrowing
+@njit_inner
 def _one_score(weight, pure, target, measure):
     if not target.classes:
         return value_score(pure, weight)

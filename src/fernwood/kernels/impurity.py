@@ -19,9 +19,8 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numba import njit
 
-from fernwood.kernels.borrowing import borrowing
+from fernwood.kernels.jit import njit, njit_no_refcount
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -79,7 +78,7 @@ class Measure(NamedTuple):
     node: NDArray[np.float64]
 
 
-@borrowing
+@njit_no_refcount
 def class_term(weight, fine):
     """f(weight) = weight · log₂ weight, on the fine grid."""
     if weight <= 0.0:
@@ -87,7 +86,7 @@ def class_term(weight, fine):
     return np.rint(weight * math.log2(weight) * fine) / fine
 
 
-@njit(nogil=True, cache=True)
+@njit
 def make_measure(criterion, n, weighted):
     """The measure of a criterion for groups of at most `n` rows, which weigh one each, or one together (`weighted`)."""
     largest = math.log2(2.0 * n) + 2.0 if weighted else 2.0 * n * (math.log2(2.0 * n) + 1.0) + 2.0
@@ -101,7 +100,7 @@ def make_measure(criterion, n, weighted):
     return Measure(criterion == GINI, table, np.empty(n + 1), fine, node)
 
 
-@borrowing
+@njit_no_refcount
 def class_score(weights, total, measure):
     """The score of one group from its weight of every class and in all."""
     score = 0.0
@@ -116,13 +115,13 @@ def class_score(weights, total, measure):
     return score - class_term(total, measure.fine)
 
 
-@borrowing
+@njit_no_refcount
 def value_score(sum_of_values, total):
     """The score of one group from its weighted sum of target values and its weight, as from a table of 1 / k."""
     return sum_of_values * sum_of_values * (1.0 / total) if total > 0.0 else 0.0
 
 
-@borrowing
+@njit_no_refcount
 def decrease(score, base, coarse):
     """The decrease of weight times impurity from a node's score to its branches', in steps of the coarse grid."""
     return np.rint((score - base) * coarse)

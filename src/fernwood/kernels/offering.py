@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from fernwood.kernels.borrowing import borrowing
 from fernwood.kernels.histograms import best_cut, multiway
+from fernwood.kernels.jit import njit_inner, njit_no_refcount
 from fernwood.kernels.random import next_bounded, next_word
 from fernwood.kernels.tables import EXTRA, MULTIWAY, SUBSET
 
@@ -39,7 +39,7 @@ class Split(NamedTuple):
     route: NDArray[np.uint8]
 
 
-@borrowing
+@njit_no_refcount
 def offer(split, gain, place, cut, goes, branches, state):
     """Keep a split that is better than the best; among equals, each with equal chance. Whether it was kept."""
     if gain < split.gain[0] or gain == -np.inf:
@@ -56,7 +56,7 @@ def offer(split, gain, place, cut, goes, branches, state):
     return True
 
 
-@borrowing
+@njit_no_refcount
 def try_column(fast, rows, ends, place, work, state):
     """Try all cuts of one ordered column, or one column of categories; 1, or 0 where it is constant."""
     table, target, rules, measure = fast
@@ -92,7 +92,7 @@ def try_column(fast, rows, ends, place, work, state):
     return 1
 
 
-@borrowing
+@njit_inner
 def _gather_known(column, rows, codes):
     """Copy a node's codes of one column; the lowest and highest of those that are known, and how many are missing."""
     low, high, n_missing = np.uint8(_MISSING), np.uint8(0), 0
@@ -105,7 +105,7 @@ def _gather_known(column, rows, codes):
     return np.int64(low), np.int64(high), n_missing
 
 
-@borrowing
+@njit_inner
 def _count_codes(codes, low, high, present):
     """Set how many rows have every code from `low` to `high`; how many codes there are."""
     for code in range(low, high + 1):
@@ -118,7 +118,7 @@ def _count_codes(codes, low, high, present):
     return different
 
 
-@borrowing
+@njit_inner
 def _try_subset(fast, rows, ends, place, codes, span, work, state):
     """Try a split of categories into two branches: at random, or the best in the order of their mean target.
 
@@ -151,7 +151,7 @@ def _try_subset(fast, rows, ends, place, codes, span, work, state):
                 route[code] = 0 if rank[code] <= cut else 1
 
 
-@borrowing
+@njit_inner
 def _flip_coins(rank, present, low, high, different, state):
     """Rank 0 or 1 for every code that is present, each with equal chance, but not all the same."""
     ones = 0
@@ -163,7 +163,7 @@ def _flip_coins(rank, present, low, high, different, state):
                 ones += rank[code]
 
 
-@borrowing
+@njit_inner
 def _rank_codes(codes, rows, ends, target, low, high, work):
     """Rank the codes that are present by the mean of the target, or by the share of the node's largest class."""
     rank, share, weight, weights = work.route, work.share, work.counts.weight, target.weights

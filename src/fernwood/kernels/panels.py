@@ -19,9 +19,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numba import njit
 
-from fernwood.kernels.borrowing import borrowing
+from fernwood.kernels.jit import njit, njit_inner, njit_no_refcount
 from fernwood.kernels.random import next_bounded
 
 if TYPE_CHECKING:
@@ -71,13 +70,13 @@ class Panel(NamedTuple):
     best_cut: NDArray[np.uint8]
 
 
-@borrowing
+@njit_no_refcount
 def padded(width):
     """The bytes that a row of a panel of `width` columns takes: whole vectors."""
     return (width + _LANES - 1) // _LANES * _LANES
 
 
-@njit(nogil=True, cache=True)
+@njit
 def make_panel(width):
     """An empty panel of `width` columns."""
     size = padded(width)
@@ -95,7 +94,7 @@ def make_panel(width):
     )
 
 
-@borrowing
+@njit_no_refcount
 def gather_panel(columns, chosen, rows, out):
     """Copy the codes of some columns, shape (columns, rows) of the table, into `out` row by row."""
     size = np.uint64(padded(chosen.shape[0]))
@@ -107,7 +106,7 @@ def gather_panel(columns, chosen, rows, out):
             at += size
 
 
-@njit(nogil=True, cache=True)
+@njit
 def lay_panel(columns, chosen):
     """A panel of some columns, shape (columns, rows) of the table, and of all rows; flat."""
     size = padded(chosen.shape[0])
@@ -116,7 +115,7 @@ def lay_panel(columns, chosen):
     return words.view(np.uint8)
 
 
-@borrowing
+@njit_inner
 def _lay_words(columns, chosen, n_words, words):
     """Put the codes of eight columns into a word, the first one lowest (all processors that we compile for do so)."""
     last = chosen.shape[0] - 1
@@ -136,13 +135,13 @@ def _lay_words(columns, chosen, n_words, words):
                 at += step
 
 
-@borrowing
+@njit_inner
 def _join(a, b, c, d):
     pair = np.uint64(a) | (np.uint64(b) << np.uint64(8))
     return pair | (np.uint64(c) << np.uint64(16)) | (np.uint64(d) << np.uint64(24))
 
 
-@borrowing
+@njit_no_refcount
 def find_extremes(codes, width, rows, panel):
     """Set `low` and `high`; `codes` is flat uint8, the codes of row r at r·padded(width) and on."""
     low, high = panel.low, panel.high
@@ -170,7 +169,7 @@ def find_extremes(codes, width, rows, panel):
         i += 4
 
 
-@borrowing
+@njit_no_refcount
 def draw_cuts(state, width, panel):
     """A random cut for every column that is not constant: uniform from `low` to `high` − 1."""
     for j in range(width):
@@ -181,7 +180,7 @@ def draw_cuts(state, width, panel):
             panel.cut[j] = np.uint8(np.int64(low) + next_bounded(state, span))
 
 
-@borrowing
+@njit_inner
 def _count_piece(codes, width, rows, begin, end, panel):
     """Set `counts` of every column to how many of the rows `begin` to `end`, at most 255, go left."""
     counts, cut = panel.counts, panel.cut
@@ -210,7 +209,7 @@ def _count_piece(codes, width, rows, begin, end, panel):
         i += 1
 
 
-@borrowing
+@njit_inner
 def _count_run(codes, width, rows, begin, end, panel):
     """Set `run` of every column to how many of the rows `begin` to `end` go left."""
     run, counts = panel.run, panel.counts
@@ -227,7 +226,7 @@ def _count_run(codes, width, rows, begin, end, panel):
         piece = after
 
 
-@borrowing
+@njit_no_refcount
 def score_class_cuts(codes, width, rows, ends, measure, panel):
     """Set `score` and `left` of every column for its cut.
 
@@ -282,7 +281,7 @@ def score_class_cuts(codes, width, rows, ends, measure, panel):
             score[j] -= table[np.uint32(left[j])] + table[np.uint32(n - left[j])]
 
 
-@borrowing
+@njit_no_refcount
 def add_left(codes, width, rows, amounts, panel, out):
     """Set `out` of every column to the sum of the amounts, one for each of `rows`, of those that go left."""
     cut = panel.cut
@@ -306,7 +305,7 @@ def add_left(codes, width, rows, amounts, panel, out):
             out[j] += x if codes[a + np.uint64(j)] <= cut[j] else 0.0
 
 
-@borrowing
+@njit_no_refcount
 def score_value_cuts(codes, width, rows, values, measure, panel):
     """Set `score` and `left` of every column for numbers: squared sums over sizes.
 

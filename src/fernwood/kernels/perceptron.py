@@ -12,15 +12,13 @@ from __future__ import annotations
 
 import math
 
-from numba import njit
-
-from fernwood.kernels.borrowing import borrowing
+from fernwood.kernels.jit import njit, njit_no_refcount
 from fernwood.kernels.random import shuffle
 
 __all__ = ["train_perceptron"]
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath={"reassoc"})
+@njit(error_model="numpy", fastmath={"reassoc"})
 def _field(weights, table, i):
     """w·x of one row, added up in whatever order suits the processor: several times as fast as one after another."""
     total = 0.0
@@ -29,7 +27,7 @@ def _field(weights, table, i):
     return total
 
 
-@borrowing
+@njit_no_refcount
 def train_perceptron(table, target, schedule, n_epochs, order, state, weights):
     """Train from the weights given; the number of epochs that were needed.
 

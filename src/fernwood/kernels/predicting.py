@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
-from fernwood.kernels.borrowing import borrowing
+from fernwood.kernels.jit import njit, njit_inner, njit_no_refcount
 
 __all__ = [
     "add_entries",
@@ -24,7 +23,7 @@ _UNLIKELY = 1e-30
 """Beside the likeliest; what is beyond adds nothing to a double."""
 
 
-@borrowing
+@njit_no_refcount
 def add_gains(column, gain, weight, out):
     """Add to every column the gains of the nodes that it splits, as shares of a weight."""
     for node in range(column.shape[0]):
@@ -34,7 +33,7 @@ def add_gains(column, gain, weight, out):
         out[j] /= weight
 
 
-@borrowing
+@njit_no_refcount
 def branch_of(nodes, node, code):
     """The node that a code leads to from a node that is no leaf."""
     child = np.int64(nodes.child[node])
@@ -45,7 +44,7 @@ def branch_of(nodes, node, code):
     return child + (1 if code > nodes.cut[node] else 0)
 
 
-@borrowing
+@njit_inner
 def _walk(nodes, codes, rows, permuted, others, out):
     column = nodes.column
     for i in range(rows.shape[0]):
@@ -56,13 +55,13 @@ def _walk(nodes, codes, rows, permuted, others, out):
         out[i] = node
 
 
-@njit(nogil=True, cache=True)
+@njit
 def find_leaves(nodes, codes, rows):
     """The leaf of each of some rows; `codes` is uint8, shape (columns, rows of the table)."""
     return find_leaves_permuted(nodes, codes, rows, -1, rows)
 
 
-@njit(nogil=True, cache=True)
+@njit
 def find_leaves_permuted(nodes, codes, rows, permuted, others):
     """`find_leaves` where row i of `rows` takes its code of the column `permuted` from row i of `others`."""
     out = np.empty(rows.shape[0], np.int32)
@@ -70,7 +69,7 @@ def find_leaves_permuted(nodes, codes, rows, permuted, others):
     return out
 
 
-@borrowing
+@njit_no_refcount
 def add_entries(nodes, leaves, out):
     """Add the entries of the leaf of every row to `out`, shape (rows, classes) or (rows, 1)."""
     for i in range(leaves.shape[0]):
@@ -78,7 +77,7 @@ def add_entries(nodes, leaves, out):
             out[i, nodes.entry_class[k]] += nodes.entry_value[k]
 
 
-@njit(nogil=True, cache=True)
+@njit
 def _expected_term(n, n_class, n_branch):
     """E[f(H)], f(x) = x log₂ x, H the rows of a class among `n_branch` of `n` rows drawn at random.
 
@@ -104,7 +103,7 @@ def _expected_term(n, n_class, n_branch):
     return (expected + others) / whole
 
 
-@njit(nogil=True, cache=True)
+@njit
 def fair_decrease(tables, criterion, values):
     """The decrease of rows times impurity at one split, less what dealing the rows out at random would bring.
 
@@ -155,7 +154,7 @@ def fair_decrease(tables, criterion, values):
     return decrease
 
 
-@njit(nogil=True, cache=True)
+@njit
 def fair_decreases(nodes, codes, target, rows, criterion, n_columns):
     """`fair_decrease` of every split on some rows, added up by column and divided by the number of rows.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fernwood.kernels.borrowing import borrowing
+from fernwood.kernels.jit import njit_no_refcount
 
 __all__ = ["advance", "next_bounded", "next_unit", "next_word", "sample_with_replacement", "shuffle"]
 
@@ -22,7 +22,7 @@ _TWO_32 = np.uint64(2**32)
 _UNIT = 2.0**-53
 
 
-@borrowing
+@njit_no_refcount
 def advance(s0, s1, s2, s3):
     """The next 64 random bits of a state held in registers, and the state after."""
     total = s0 + s3
@@ -37,14 +37,14 @@ def advance(s0, s1, s2, s3):
     return word, s0, s1, s2, s3
 
 
-@borrowing
+@njit_no_refcount
 def next_word(state):
     """The next 64 random bits; `state` is a uint64 array of four, not all zero, and moves on."""
     word, state[0], state[1], state[2], state[3] = advance(state[0], state[1], state[2], state[3])
     return word
 
 
-@borrowing
+@njit_no_refcount
 def next_bounded(state, bound):
     """A uniform integer in [0, bound), for a bound of 1 to 2³²."""
     size = np.uint64(bound)
@@ -56,13 +56,13 @@ def next_bounded(state, bound):
     return np.int64(product >> _HALF)
 
 
-@borrowing
+@njit_no_refcount
 def next_unit(state):
     """A uniform double in [0, 1): 53 random bits."""
     return np.float64(next_word(state) >> _S11) * _UNIT
 
 
-@borrowing
+@njit_no_refcount
 def shuffle(state, values, n):
     """Draw the first `n` places of `values` without replacement from all of it, in place (Fisher and Yates)."""
     for i in range(n):
@@ -70,7 +70,7 @@ def shuffle(state, values, n):
         values[i], values[j] = values[j], values[i]
 
 
-@borrowing
+@njit_no_refcount
 def sample_with_replacement(state, bound, out):
     """Fill `out` with uniform integers in [0, bound)."""
     for i in range(out.shape[0]):

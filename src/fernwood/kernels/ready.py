@@ -18,6 +18,7 @@ import numba
 from llvmlite import binding
 
 from fernwood.kernels import text
+from fernwood.kernels.jit import cache_folder
 
 __all__ = ["ensure_compiled", "load_compiled", "mark_compiled"]
 
@@ -28,7 +29,7 @@ def _mark(family: str) -> Path | None:
     """The file that says so of a family: its name changes with the sources, the compiler, Python and the processor."""
     if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
         return None
-    directory = text.parse_cells.stats.cache_path
+    directory = cache_folder(text.parse_cells)
     if directory is None:
         return None
     state = hashlib.blake2b(digest_size=8)

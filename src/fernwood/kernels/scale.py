@@ -15,11 +15,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+from numba.extending import register_jitable
 
-from fernwood.kernels.borrowing import borrowing
 from fernwood.kernels.histograms import Target
 from fernwood.kernels.impurity import COARSE, GRID_BITS, HEAVY, MEAN, SCORE, UNIT, WHOLE, class_term, value_score
+from fernwood.kernels.jit import njit, njit_inner, njit_no_refcount
 
 __all__ = ["look", "make_seen"]
 
@@ -32,18 +32,18 @@ _LEAST_EXPONENT = -900
 _LEAST_SHARE = 1 / 64
 """A node with less than this share of the ancestor's weight makes shares of its own."""
 
-_adding = njit(nogil=True, cache=True, error_model="numpy", _nrt=False, fastmath={"reassoc"})  # type: ignore[call-overload]
-"""`borrowing`, with sums in any order, which is several times as fast; these are exact in every order."""
+_adding = register_jitable(nogil=True, error_model="numpy", _nrt=False, fastmath={"reassoc"})
+"""`njit_inner`, with sums in any order, which is several times as fast; these are exact in every order."""
 
 
-@njit(nogil=True, cache=True)
+@njit
 def make_seen(target, by_row):
     """Room for a target as nodes see it; `by_row` asks for the values and weights of every row of the table."""
     n = target.labels.shape[0] if by_row or target.weighted else 0
     return Target(target.labels, target.values[:n].copy(), target.weights[:n].copy(), target.classes, target.weighted)
 
 
-@borrowing
+@njit_no_refcount
 def look(target, seen, rows, ends, heavy, measure, values):
     """Set `seen` for the rows of a node, and `measure.node`. Returns whether all rows have the same target.
 
@@ -72,7 +72,7 @@ def look(target, seen, rows, ends, heavy, measure, values):
     return _centre(target, seen, rows, node, values)
 
 
-@borrowing
+@njit_inner
 def _score_classes(seen, rows, ends, measure):
     """Set the score of a node of classes; with weights, also the grid on which its splits are compared.
 
@@ -97,19 +97,19 @@ def _score_classes(seen, rows, ends, measure):
     node[UNIT] = node[HEAVY]
 
 
-@borrowing
+@njit_inner
 def _exponent(x):
     """The exponent of the next power of two above a positive number, at least `_LEAST_EXPONENT`."""
     return max(np.int64(math.frexp(x)[1]), _LEAST_EXPONENT)
 
 
-@borrowing
+@njit_inner
 def _power(exponent):
     """Two to an exponent."""
     return math.ldexp(1.0, int(exponent))
 
 
-@borrowing
+@njit_inner
 def _share_weights(target, seen, rows, heavy, node):
     """Set the weights, their sum and their unit; no weight becomes zero."""
     whole = 0.0
@@ -151,7 +151,7 @@ def _add_squares(values, n, coarser):
     return total
 
 
-@borrowing
+@njit_inner
 def _centre(target, seen, rows, node, values):
     """Set values, mean, score and grid of a node of numbers. Returns whether all its values are the same.
 

@@ -10,10 +10,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numba import njit
 
-from fernwood.kernels.borrowing import borrowing
 from fernwood.kernels.impurity import COARSE, SCORE, decrease
+from fernwood.kernels.jit import njit, njit_inner, njit_no_refcount
 from fernwood.kernels.panels import padded
 
 if TYPE_CHECKING:
@@ -48,7 +47,7 @@ class Sorting(NamedTuple):
     sizes: NDArray[np.float64]
 
 
-@njit(nogil=True, cache=True)
+@njit
 def make_sorting(n_rows):
     """Room for nodes of up to `n_rows` rows, at most 255."""
     return Sorting(
@@ -60,7 +59,7 @@ def make_sorting(n_rows):
     )
 
 
-@borrowing
+@njit_inner
 def _exchange(keys, a, b, width):
     """Put the smaller key of rows a and b of a tile into a, the larger into b, in every column."""
     at, to = np.uint64(a * width), np.uint64(b * width)
@@ -71,7 +70,7 @@ def _exchange(keys, a, b, width):
         keys[to + np.uint64(j)] = max(x, y)
 
 
-@borrowing
+@njit_inner
 def _sort_tile(keys, n, width):
     """Sort every column of a tile of `n` rows."""
     top = 1
@@ -92,7 +91,7 @@ def _sort_tile(keys, n, width):
         p //= 2
 
 
-@borrowing
+@njit_inner
 def _fill_tile(keys, codes, step, rows, tags, first, width):
     for i in range(rows.shape[0]):
         at = np.uint64(rows[i]) * np.uint64(step) + np.uint64(first)
@@ -102,7 +101,7 @@ def _fill_tile(keys, codes, step, rows, tags, first, width):
             keys[to + np.uint64(j)] = (np.uint16(codes[at + np.uint64(j)]) << _CODE) | tag
 
 
-@borrowing
+@njit_no_refcount
 def best_class_cuts(codes, width, rows, ends, measure, min_leaf, sorting, panel):
     """The best cut of every column: set `best` to its decrease (−∞: none) and `best_cut`; of equal ones the lowest.
 
@@ -139,7 +138,7 @@ def best_class_cuts(codes, width, rows, ends, measure, min_leaf, sorting, panel)
             _walk_many(ends, measure, min_leaf, sorting, first, size, panel)
 
 
-@borrowing
+@njit_inner
 def _fill_lines(ends, measure, lines):
     """With two classes, the decrease for i + 1 rows on the left, a of them of the second class, at [i, a]."""
     n_first, n = ends[0], ends[1]
@@ -158,7 +157,7 @@ def _fill_lines(ends, measure, lines):
             lines[i, a] = decrease(score, base, coarse)
 
 
-@borrowing
+@njit_inner
 def _walk_two(keys, n, lines, min_leaf, first, width, panel):
     counts = panel.counts
     best, best_cut = panel.best[first : first + width], panel.best_cut[first : first + width]
@@ -180,7 +179,7 @@ def _walk_two(keys, n, lines, min_leaf, first, width, panel):
             best_cut[j] = np.uint8(code) if better else best_cut[j]
 
 
-@borrowing
+@njit_inner
 def _walk_many(ends, measure, min_leaf, sorting, first, width, panel):
     n = ends[-1]
     table, base, coarse, gini = measure.table, measure.node[SCORE], measure.node[COARSE], measure.gini
@@ -235,7 +234,7 @@ def _walk_many(ends, measure, min_leaf, sorting, first, width, panel):
             best_cut[j] = np.uint8(code) if better else best_cut[j]
 
 
-@borrowing
+@njit_no_refcount
 def best_value_cuts(codes, width, rows, values, measure, min_leaf, sorting, panel):
     """`best_class_cuts` for numbers; `values` holds the target of each of `rows`."""
     n = rows.shape[0]

@@ -13,7 +13,8 @@ Then the whole column gets zero's code, and the stored values theirs.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from fernwood.kernels.jit import njit
 
 __all__ = ["append_block", "code_columns", "pack_pairs", "turn_rows", "unpack_pairs"]
 
@@ -21,7 +22,7 @@ _MISSING = np.uint8(255)
 _MOST_CODES = 255
 
 
-@njit(nogil=True, cache=True)
+@njit
 def turn_rows(row_starts, first, indices, values, place_of, offsets, rows_out, values_out):
     """Sort some stored values, which lie row by row, by column; equal columns stay in the order of rows.
 
@@ -68,7 +69,7 @@ def turn_rows(row_starts, first, indices, values, place_of, offsets, rows_out, v
     return -1
 
 
-@njit(nogil=True, cache=True)
+@njit
 def append_block(offsets, rows, values, at, rows_out, values_out):
     """Put the part that one block has of some columns behind what earlier blocks had of them.
 
@@ -89,7 +90,7 @@ def append_block(offsets, rows, values, at, rows_out, values_out):
         at[c] = to
 
 
-@njit(nogil=True, cache=True)
+@njit
 def pack_pairs(values, rows, pairs):
     """(value, row) as one integer, in the order of the values; NaN is last, whatever its bits.
 
@@ -107,7 +108,7 @@ def pack_pairs(values, rows, pairs):
         pairs[e] = (np.int64(key) << 32) | np.int64(rows[e])
 
 
-@njit(nogil=True, cache=True)
+@njit
 def unpack_pairs(pairs, values, rows):
     """What `pack_pairs` packed: the bits of the values, and the rows."""
     for e in range(pairs.shape[0]):
@@ -116,7 +117,7 @@ def unpack_pairs(pairs, values, rows):
         rows[e] = np.int32(pairs[e] & 0xFFFFFFFF)
 
 
-@njit(nogil=True, cache=True)
+@njit
 def _runs(ordered, n_zeros, run_value, run_start):
     """Runs of equal values with the zeros that are not stored among them; how many runs there are."""
     n = ordered.shape[0]
@@ -139,7 +140,7 @@ def _runs(ordered, n_zeros, run_value, run_start):
     return d
 
 
-@njit(nogil=True, cache=True)
+@njit
 def _nearest_starts(run_start, d, bins, is_cut):
     """Cut at the run that begins nearest to every quantile; of two, the later."""
     n = run_start[d]
@@ -157,7 +158,7 @@ def _nearest_starts(run_start, d, bins, is_cut):
             is_cut[run] = True
 
 
-@njit(nogil=True, cache=True)
+@njit
 def _around_runs(run_start, d, bins, is_cut, light):
     """Set runs that fill a bin alone apart, the longest first, and cut the rest evenly."""
     n = run_start[d]
@@ -196,7 +197,7 @@ def _around_runs(run_start, d, bins, is_cut, light):
             is_cut[to] = True
 
 
-@njit(nogil=True, cache=True)
+@njit
 def _mark_cuts(run_start, d, bins, is_cut, light):
     """The runs at which a new code begins."""
     if d <= _MOST_CODES:
@@ -214,7 +215,7 @@ def _mark_cuts(run_start, d, bins, is_cut, light):
         _nearest_starts(run_start, d, bins, is_cut)
 
 
-@njit(nogil=True, cache=True)
+@njit
 def code_columns(starts, ordered, rows, bins, codes, n_missing, n_distinct, n_cuts, rank, above, below, last):
     """Code columns by rank, and say where they are cut.
 

@@ -14,11 +14,10 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numba import njit
 
-from fernwood.kernels.borrowing import borrowing
 from fernwood.kernels.histograms import Counts, count_class_cuts, count_value_cuts, make_counts
 from fernwood.kernels.impurity import COARSE, GAIN_RATIO, HEAVY, ROW, SCORE, class_term, decrease
+from fernwood.kernels.jit import njit, njit_inner, njit_no_refcount
 from fernwood.kernels.offering import Split, offer, try_column
 from fernwood.kernels.panels import (
     Panel,
@@ -73,7 +72,7 @@ class Work(NamedTuple):
     ratios: NDArray[np.float64]
 
 
-@njit(nogil=True, cache=True)
+@njit
 def make_work(n_rows, table, target, rules):
     """Room for nodes of up to `n_rows` rows."""
     n_columns = table.order.shape[0]
@@ -101,7 +100,7 @@ def make_work(n_rows, table, target, rules):
     )
 
 
-@borrowing
+@njit_no_refcount
 def find_split(table, target, rules, measure, rows, ends, work, state):
     """Set `work.split` to the best split of a node.
 
@@ -167,7 +166,7 @@ def find_split(table, target, rules, measure, rows, ends, work, state):
         begin = end
 
 
-@borrowing
+@njit_inner
 def _try_ratios(fast, rows, ends, work, state):
     """Set the split to that of the best gain ratio, among columns that gain as much as those tried do on average."""
     split, drawn, gains, ratios = work.split, work.drawn, work.gains, work.ratios
@@ -185,7 +184,7 @@ def _try_ratios(fast, rows, ends, work, state):
         try_column(fast, rows, ends, chosen, work, state)
 
 
-@borrowing
+@njit_no_refcount
 def weigh_ratios(fast, rows, ends, work, state):
     """Set `work.gains` and `work.ratios` of the columns that are tried, all of them or K that are not constant.
 
@@ -229,7 +228,7 @@ def weigh_ratios(fast, rows, ends, work, state):
     return tried, n_offered, total
 
 
-@borrowing
+@njit_inner
 def _cut_beside(fast, rows, ends, panel):
     """Cut all plain columns above their lowest code: set `best`, and `other` to the entropy of the branches.
 
@@ -248,7 +247,7 @@ def _cut_beside(fast, rows, ends, panel):
         panel.other[j] = whole - (measure.table[left] + measure.table[np.uint32(n) - left])
 
 
-@borrowing
+@njit_inner
 def _choice(column, rows, seen):
     """The binary logarithm of how many thresholds there are to choose from."""
     for code in range(_MISSING):
@@ -263,7 +262,7 @@ def _choice(column, rows, seen):
     return math.log2(max(different - 1.0, 1.0))
 
 
-@borrowing
+@njit_inner
 def _information(column, rows, target, split, sizes, measure):
     """The entropy of the branches of a split, times the weight of the node."""
     what, route = split.what, split.route
@@ -286,7 +285,7 @@ def _information(column, rows, target, split, sizes, measure):
     return class_term(whole, measure.fine) - parts
 
 
-@borrowing
+@njit_inner
 def _try_plain(fast, rows, ends, width, every, work, state):
     """Try plain columns: all of them, or those in `work.batch`; how many were not constant."""
     table, target, rules, measure = fast
@@ -326,7 +325,7 @@ def _try_plain(fast, rows, ends, width, every, work, state):
     return _take_best(width, every, work, state)
 
 
-@borrowing
+@njit_inner
 def _try_heavy(fast, rows, ends, codes, first, width, work, state):
     """Try random cuts of ordered columns, with weights or missing values; how many were not constant.
 
@@ -358,7 +357,7 @@ def _try_heavy(fast, rows, ends, codes, first, width, work, state):
     return found
 
 
-@borrowing
+@njit_inner
 def _take_scores(n, width, min_leaf, measure, panel):
     """Make the cuts of the panel its best cuts."""
     base, coarse = measure.node[SCORE], measure.node[COARSE]
@@ -372,7 +371,7 @@ def _take_scores(n, width, min_leaf, measure, panel):
                 best[j] = -np.inf
 
 
-@borrowing
+@njit_inner
 def _take_best(width, every, work, state):
     """Offer the best cuts of the panel; how many columns were not constant."""
     panel, split = work.panel, work.split
@@ -388,7 +387,7 @@ def _take_best(width, every, work, state):
     return found
 
 
-@borrowing
+@njit_inner
 def _part_two(width, target, values, rules, measure, panel, split, state):
     """Split a node of two rows that differ in the target: every column that is not constant is as good as any other.
 

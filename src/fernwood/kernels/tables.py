@@ -8,9 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numba import njit
 
-from fernwood.kernels.borrowing import borrowing
+from fernwood.kernels.jit import njit, njit_inner
 from fernwood.kernels.panels import lay_panel
 
 if TYPE_CHECKING:
@@ -65,7 +64,7 @@ class Rules(NamedTuple):
     first: int = 0
 
 
-@njit(nogil=True, cache=True)
+@njit
 def make_table(columns, order, categories, rules):
     """The table of some columns, looked at in the given order, but plain ones first; `categories` marks those."""
     n_columns = columns.shape[0]
@@ -85,12 +84,12 @@ def make_table(columns, order, categories, rules):
     return Table(columns, places, kinds[places], wide, ends[0], gappy, ends[1] - ends[0])
 
 
-@njit(nogil=True, cache=True)
+@njit
 def _lay(columns, places, wanted):
     return lay_panel(columns, places) if wanted and places.shape[0] > 0 else np.empty(0, np.uint8)
 
 
-@borrowing
+@njit_inner
 def _find_kinds(columns, categories, of_categories, kinds):
     """Set the kind of every column."""
     for j in range(columns.shape[0]):

@@ -10,9 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numba import njit
 
-from fernwood.kernels.borrowing import borrowing
+from fernwood.kernels.jit import njit, njit_no_refcount
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -49,7 +48,7 @@ class Chances(NamedTuple):
     width: NDArray[np.float32]
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def tell(scores, chances, out):
     """About 1/p of every column in every context: the mean over the scores that a column has there.
 
@@ -80,7 +79,7 @@ def tell(scores, chances, out):
         _average(told, n_scores, out[first : first + n_here])
 
 
-@njit(nogil=True, cache=True, inline="always")
+@njit(inline="always")
 def _average(told, n_scores, out):
     times = _ONE / np.float32(n_scores)
     at = 0
@@ -93,7 +92,7 @@ def _average(told, n_scores, out):
             at += n_scores
 
 
-@njit(nogil=True, cache=True, inline="always")
+@njit(inline="always")
 def _invert(scores, scale, middle, width, share, power, told):
     """exp(z²/2) for the z of every score; `share` and `power` are room to work in.
 
@@ -128,7 +127,7 @@ def _invert(scores, scale, middle, width, share, power, told):
         root[i] += power[i]
 
 
-@borrowing
+@njit_no_refcount
 def add_up(told, out):
     """The sum of every column over its contexts, in their order and in double precision; `out` is filled."""
     for j in range(told.shape[0]):

@@ -11,9 +11,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numba import njit
 
-from fernwood.kernels.borrowing import borrowing
+from fernwood.kernels.jit import njit, njit_inner, njit_no_refcount
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -74,7 +73,7 @@ class Dialect(NamedTuple):
     numbers_too: bool
 
 
-@borrowing
+@njit_no_refcount
 def parse_cells(text, final, dialect, slots, state, values, cells):
     """Parse whole cells of `text` from where `state` says, and say why it stopped.
 
@@ -164,7 +163,7 @@ def parse_cells(text, final, dialect, slots, state, values, cells):
     return outcome
 
 
-@borrowing
+@njit_inner
 def _cell(text, place, size, final, dialect):
     """The number, the end (−1: cut off) and the looks (−1: a number or missing) of the cell at `place`."""
     i = place
@@ -185,7 +184,7 @@ def _cell(text, place, size, final, dialect):
     return _word(text, word, size, final, dialect)
 
 
-@borrowing
+@njit_no_refcount
 def scan_number(text, i, size, decimal):
     """The number that begins at byte i, where it ends, and its looks (−1: a number; `LONG_NUMBER`, `NO_NUMBER`)."""
     negative = False
@@ -238,7 +237,7 @@ def scan_number(text, i, size, decimal):
     return np.nan, i, LONG_NUMBER
 
 
-@borrowing
+@njit_inner
 def _word(text, word, size, final, dialect):
     """What `_cell` returns for a cell that is not a number; `word` is its first byte that is not a space."""
     if dialect.quote and word < size and text[word] == dialect.quote:
@@ -262,7 +261,7 @@ def _word(text, word, size, final, dialect):
     return np.nan, i, (-1 if _is_missing(text, word, i, dialect) else PLAIN_TEXT)
 
 
-@borrowing
+@njit_inner
 def _is_missing(text, word, end, dialect):
     """Whether the text from `word` to before `end`, spaces at its end aside, is a word for a missing value."""
     while end > word and text[end - 1] == _SPACE:
@@ -279,7 +278,7 @@ def _is_missing(text, word, end, dialect):
     return False
 
 
-@borrowing
+@njit_inner
 def _at_end(text, i, size, final, delimiter):
     """Whether a cell ends at byte i: at a delimiter, a line end, or the end of the table."""
     if i >= size:
@@ -290,7 +289,7 @@ def _at_end(text, i, size, final, delimiter):
     return c == _RETURN and ((i + 1 < size and text[i + 1] == _NEWLINE) or (i + 1 == size and final))
 
 
-@borrowing
+@njit_no_refcount
 def count_cells(text, final, dialect, state):
     """Count the cells of one line from where `state` (place in the text, cells so far) says; whether the line ended."""
     size = text.shape[0]
@@ -309,7 +308,7 @@ def count_cells(text, final, dialect, state):
     return False
 
 
-@njit(nogil=True, cache=True)
+@njit
 def copy_cells(text, begins, ends, out):
     """Copy the bytes of cells one after the other into `out`, without spaces around them; return where each ends."""
     filled = np.empty(begins.shape[0] + 1, np.int64)

@@ -13,11 +13,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numba import njit
 
-from fernwood.kernels.borrowing import borrowing
 from fernwood.kernels.histograms import two_scores
 from fernwood.kernels.impurity import class_term
+from fernwood.kernels.jit import njit, njit_inner, njit_no_refcount
 from fernwood.kernels.panels import add_left, padded
 from fernwood.kernels.random import next_bounded
 
@@ -50,14 +49,14 @@ class Weighing(NamedTuple):
     goes: NDArray[np.uint8]
 
 
-@njit(nogil=True, cache=True)
+@njit
 def make_weighing(n_rows, width):
     """Room for nodes of up to `n_rows` rows and panels of up to `width` columns."""
     size = padded(width)
     return Weighing(np.zeros((10, size)), np.ones((3, n_rows)), np.zeros(size, np.uint8), np.zeros(size, np.uint8))
 
 
-@borrowing
+@njit_no_refcount
 def set_amounts(target, rows, room):
     """Set what the rows of a node add."""
     for i in range(rows.shape[0]):
@@ -65,7 +64,7 @@ def set_amounts(target, rows, room):
         room.amounts[1, i] = target.values[rows[i]]
 
 
-@borrowing
+@njit_no_refcount
 def find_known_extremes(codes, width, rows, room, panel):
     """Set `low` and `high` of the codes that are known, and `gaps`; `low` is 255 where none is known."""
     low, high, gaps = panel.low, panel.high, room.gaps
@@ -85,7 +84,7 @@ def find_known_extremes(codes, width, rows, room, panel):
             gaps[j] = gaps[j] if known else np.uint8(1)
 
 
-@borrowing
+@njit_no_refcount
 def draw_known_cuts(state, width, room, panel):
     """A random cut for every column that is not constant: uniform from `low` to `high`, or `high` − 1 without gaps."""
     for j in range(width):
@@ -96,7 +95,7 @@ def draw_known_cuts(state, width, room, panel):
             panel.cut[j] = np.uint8(low + next_bounded(state, span))
 
 
-@borrowing
+@njit_inner
 def _add_missing(codes, size, rows, amounts, out):
     """Set `out` of every column to the sum of the amounts of the rows whose code is missing."""
     step = np.uint64(size)
@@ -108,7 +107,7 @@ def _add_missing(codes, size, rows, amounts, out):
             out[j] += x if codes[a + np.uint64(j)] == np.uint8(_MISSING) else 0.0
 
 
-@borrowing
+@njit_no_refcount
 def weigh_cuts(codes, width, rows, ends, target, measure, min_leaf, room, panel):
     """Set `best`, the decrease of every column's cut (−∞ where it is not allowed), `best_cut` and `goes`.
 
@@ -169,14 +168,14 @@ def weigh_cuts(codes, width, rows, ends, target, measure, min_leaf, room, panel)
                 room.goes[j] = 1 - side
 
 
-@borrowing
+@njit_inner
 def _add_both(codes, size, rows, amounts, sides, panel, left, gone):
     add_left(codes, size, rows, amounts, panel, left)
     if sides == 2:
         _add_missing(codes, size, rows, amounts, gone)
 
 
-@borrowing
+@njit_inner
 def _weigh_classes(codes, size, rows, ends, target, measure, sides, room, panel):
     """Add up what the criterion needs, class by class, and the weight on the left and missing."""
     sums, weights = room.sums, room.amounts[0]
@@ -202,7 +201,7 @@ def _weigh_classes(codes, size, rows, ends, target, measure, sides, room, panel)
         begin = end
 
 
-@borrowing
+@njit_inner
 def _add_terms(weight, total, weighted, measure, pure, rest):
     """Add what one class of `total` weight adds to the scores of both branches, `weight` of it being on the left."""
     if measure.gini:
