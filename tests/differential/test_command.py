@@ -58,7 +58,7 @@ def _asked(file: Path, table: Table, *options: str) -> Any:
 
 @pytest.mark.parametrize(
     ("seed", "name", "kind"),
-    both_parts([(name, KINDS[(i + j) % 5]) for i, name in enumerate(COMMANDS) for j in (0, 2)]),
+    both_parts([(name, KINDS[(i + j) % 5]) for i, name in enumerate(COMMANDS) for j in (0, 2)], of=2),
 )
 def test_same_answer_as_the_selector(seed: int, name: str, kind: str, tmp_path: Path) -> None:
     table = make_table(kind, seed)

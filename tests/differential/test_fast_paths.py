@@ -93,7 +93,7 @@ def test_bayes_without_fitting_again(seed: int, kind: str) -> None:
                 assert off < 1e-12 or off <= _equal_classes(evaluation, columns) + 1e-12, (learner, columns)
 
 
-@pytest.mark.parametrize(("seed", "kind"), both_parts([(kind,) for kind in OF_NUMBERS]))
+@pytest.mark.parametrize(("seed", "kind"), both_parts([(kind,) for kind in OF_NUMBERS], of=2))
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_bayes_does_not_depend_on_what_was_asked_before(seed: int, kind: str, dtype: type) -> None:
     """Stores give values of four bytes; a path that depends on its history also depends on the number of threads."""
@@ -109,7 +109,7 @@ def test_bayes_does_not_depend_on_what_was_asked_before(seed: int, kind: str, dt
 
 
 @pytest.mark.parametrize(
-    ("seed", "kind"), both_parts([(k,) for k in KINDS if EVERYTHING["halving-tree"].takes(make_table(k, 1))])
+    ("seed", "kind"), both_parts([(k,) for k in KINDS if EVERYTHING["halving-tree"].takes(make_table(k, 1))], of=2)
 )
 def test_trees_on_columns_coded_once(seed: int, kind: str) -> None:
     table, rng = make_table(kind, seed), np.random.default_rng(seed)
@@ -230,7 +230,8 @@ def test_a_sample_of_all_rows(seed: int, kind: str) -> None:
 @pytest.mark.parametrize(
     ("seed", "method"),
     both_parts(
-        [(name,) for name, method in EVERYTHING.items() if hasattr(method.estimator, "fdr") or "boruta" in name]
+        [(name,) for name, method in EVERYTHING.items() if hasattr(method.estimator, "fdr") or "boruta" in name],
+        of=2,
     ),
 )
 def test_weights_that_are_all_the_same(seed: int, method: str) -> None:

@@ -12,7 +12,7 @@ from sklearn.base import clone
 import fernwood
 from fernwood.saved import load_result, save_result
 from tests.differential.cases import EVERYTHING, both_parts, long_part
-from tests.differential.methods import METHODS, Given, about_result, attributes, differs, fit, fitted, quietly
+from tests.differential.methods import METHODS, MODELS, Given, about_result, attributes, differs, fit, fitted, quietly
 from tests.differential.tables import KINDS, Table, make_table
 from tests.differential.ways import plain, stored
 
@@ -38,7 +38,7 @@ NEXT = _of_one_class(step=1)
 
 @pytest.mark.parametrize(
     ("seed", "before", "method"),
-    both_parts(NEXT) + long_part([pair for pair in _of_one_class(step=-2) if pair not in NEXT]),
+    both_parts(NEXT, of=2) + long_part([pair for pair in _of_one_class(step=-2) if pair not in NEXT]),
 )
 def test_after_another_fit(seed: int, before: str, method: str) -> None:
     """Fitted attributes are those of a fresh estimator, also where the fit before had others: more, or of another size."""
@@ -51,7 +51,7 @@ def test_after_another_fit(seed: int, before: str, method: str) -> None:
     assert sorted(vars(fresh)) == sorted(vars(estimator))
 
 
-@pytest.mark.parametrize(("seed", "method"), both_parts([(method,) for method in EVERYTHING]))
+@pytest.mark.parametrize(("seed", "method"), both_parts([(method,) for method in EVERYTHING], of=2, first=1))
 def test_fitting_changes_neither_table_nor_parameters(seed: int, method: str) -> None:
     table = make_table(_kind_for(method, seed, 0), seed)
     given, estimator = plain(table), clone(EVERYTHING[method].estimator)
@@ -65,7 +65,10 @@ def test_fitting_changes_neither_table_nor_parameters(seed: int, method: str) ->
     assert differs(again, attributes(estimator)) == ""
 
 
-@pytest.mark.parametrize(("seed", "method"), both_parts([(method,) for method in EVERYTHING]))
+@pytest.mark.parametrize(
+    ("seed", "method"),
+    both_parts([(method,) for method in METHODS], of=2) + both_parts([(method,) for method in MODELS]),
+)
 def test_saved_and_loaded(seed: int, method: str, tmp_path: Path) -> None:
     """A model comes back with all that it knew, from a table of any kind; and so does the result by itself."""
     table = make_table(_kind_for(method, seed, 2), seed)
@@ -107,7 +110,7 @@ def _stopping_after(calls: int) -> Any:
     return progress
 
 
-@pytest.mark.parametrize(("seed", "method"), both_parts([(method,) for method in METHODS]))
+@pytest.mark.parametrize(("seed", "method"), both_parts([(method,) for method in METHODS], of=2, first=1))
 def test_stopped_and_resumed(seed: int, method: str, tmp_path: Path) -> None:
     """Stopped wherever it may be, three times over, and resumed as another object from another form of the table."""
     table = make_table(_kind_for(method, seed, 3), seed)

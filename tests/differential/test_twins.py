@@ -172,7 +172,7 @@ def _null_table(rng: np.random.Generator, counts: np.ndarray) -> Given:
     return Given(values, np.where(rng.permutation(n_rows) < n_rows // 5, "ill", "well"))
 
 
-@pytest.mark.parametrize(("seed", "method"), both_parts([(method,) for method in _TESTING]))
+@pytest.mark.parametrize(("seed", "method"), both_parts([(method,) for method in _TESTING], of=2))
 def test_p_of_columns_that_carry_no_information(seed: int, method: str) -> None:
     """At most a share of x of them is below x, among the rare columns and among the common ones beside them."""
     ones = np.where(np.arange(300) % 9 == 0, 40, 1)
@@ -195,7 +195,7 @@ ANSWERED = [(name, kind) for name, method in METHODS.items() for kind in KINDS i
 
 @pytest.mark.parametrize(
     ("seed", "method", "kind"),
-    both_parts(ANSWERED[::9]) + long_part([case for i, case in enumerate(ANSWERED) if i % 9 in (2, 5, 7)]),
+    both_parts(ANSWERED[::9], of=2) + long_part([case for i, case in enumerate(ANSWERED) if i % 9 in (2, 5, 7)]),
 )
 def test_a_result_agrees_with_itself(seed: int, method: str, kind: str) -> None:
     """q follows from p, the order from both, the mask from the order; and nothing is said of what nobody could use."""
