@@ -1,7 +1,7 @@
 """The command line as users meet it: a process of its own for every command.
 
-Starting Python and its libraries takes a second, so most commands (`run`) are children of one process that has loaded
-them and does nothing but fork; those whose start matters, or whose memory is measured (`run_fresh`), start from nothing.
+Starting Python and its libraries takes a second, so most commands (`run`) are children of one process that has run
+all of them once and does nothing but fork; those whose start matters, or whose memory is measured (`run_fresh`), start from nothing.
 """
 
 from __future__ import annotations
@@ -30,10 +30,13 @@ with open(sys.argv[1], "w") as file:
 sys.exit(os.waitstatus_to_exitcode(status))
 """
 
-# Loads everything (by a first run), then forks a child for every request: a line of JSON on standard input.
+# Loads everything (by first runs), then forks a child for every request: a line of JSON on standard input.
 FORKER = """
-import contextlib, io, json, os, sys, tempfile
+import contextlib, functools, io, json, os, sys, tempfile
+import typer.main
 from fernwood.cli import main
+
+typer.main.get_command = functools.cache(typer.main.get_command)  # making it takes longer than most commands
 
 def code_of(arguments):
     sys.argv = ["fernwood", *arguments]
@@ -43,11 +46,33 @@ def code_of(arguments):
         return end.code or 0
     return "main() came back"
 
+TABLE = ["a,b,c,d,y"] + [f"{i * 7 % 40},{i * 11 % 40},{i * 13 % 40},{i * 17 % 40},{i % 2}" for i in range(40)]
+COMMANDS = '''
+ingest t.csv --target y --out s.fern
+info s.fern
+verify s.fern
+select s.fern --out r --report --seed 0 --max-contexts 8
+select s.fern --goal minimal --seed 0 --max-contexts 8
+select s.fern --method subspace --draws 5 --seed 0
+select s.fern --method ferns --scans 10 --seed 0
+select s.fern --method boruta --max-iter 3 --trees 10 --seed 0
+select s.fern --method filter --estimator naive-bayes --cv 2 --seed 0
+select s.fern --method elimination --estimator tree --cv 2 --seed 0
+plan s.fern
+status r
+resume r
+report r --output r.html
+export r --to parquet --output d.parquet
+export r --to json --output d.json
+'''
+here = os.getcwd()
 with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
-    with open(folder + "/t.csv", "w") as file:
-        file.write("a,b,y\\n1,2,0\\n3,4,1\\n5,6,0\\n")
-    assert code_of(["ingest", folder + "/t.csv", "--target", "y", "--out", folder + "/s.fern"]) == 0
-    assert code_of(["info", folder + "/s.fern"]) == 0
+    os.chdir(folder)
+    with open("t.csv", "w") as file:
+        file.write("\\n".join(TABLE) + "\\n")
+    for command in COMMANDS.strip().splitlines():
+        assert code_of([*command.split(), *(["--quiet"] if "select" in command else [])]) == 0, command
+    os.chdir(here)
 while line := sys.stdin.readline():
     request = json.loads(line)
     child = os.fork()
