@@ -37,10 +37,10 @@ def patients(seed: int, n_groups: int = 30, n_each: int = 8, n_columns: int = 20
 
 
 def test_rows_of_a_patient_are_no_evidence_by_themselves() -> None:
-    """Twelve tables without any relevant column at a rate of 0.1: above five that find any is a chance of 1 in 20 000."""
-    tables = [patients(seed) for seed in range(12)]
+    """Six tables without any relevant column at a rate of 0.1: above four that find any is a chance of 1 in 18 000."""
+    tables = [patients(seed) for seed in range(6)]
     taken = [len(search(fernwood.ingest(x, target=y, groups=g)).confirmed) for x, y, g in tables]
-    assert sum(n > 0 for n in taken) <= 5
+    assert sum(n > 0 for n in taken) <= 4
     x, y, _ = tables[0]
     assert len(search(fernwood.ingest(x, target=y)).confirmed) > 50  # the problem is there when groups are not given
 

@@ -34,7 +34,7 @@ def card(monkeypatch: pytest.MonkeyPatch) -> StandIn:
 @pytest.fixture(scope="module")
 def stores() -> dict[str, Store]:
     rng = np.random.default_rng(3)
-    made = make_madelon(200, 60, n_copies=2, class_sep=3.0, random_state=0)
+    made = make_madelon(200, 40, n_copies=2, class_sep=3.0, random_state=0)
     x, y = made.data, made.target
     holes = np.where(rng.random(x.shape) < 0.05, np.nan, x)
     letters = pd.DataFrame({f"c{i}": pd.Categorical(rng.choice(list("abcdefgh")[: 2 + i % 6], 200)) for i in range(30)})
@@ -66,20 +66,19 @@ def assert_same(one: Result, other: Result) -> None:
     assert np.array_equal(one.verdicts.decision, other.verdicts.decision)
 
 
+QUICK = ["two classes", "numbers", "missing values", "categories", "groups"]
+LONG = ["five classes", "weights", "weights in groups"]
+"""Tables that are sent part by part in the long part only: what is theirs is seen where they stay, or of other tables."""
+
+
 @pytest.mark.parametrize(
-    "name",
+    ("name", "stays"),
     [
-        "two classes",
-        "five classes",
-        "numbers",
-        "weights",
-        "missing values",
-        "categories",
-        "groups",
-        "weights in groups",
+        *((name, stays) for name in QUICK for stays in (True, False)),
+        *((name, True) for name in LONG),
+        *(pytest.param(name, False, marks=pytest.mark.long) for name in LONG),
     ],
 )
-@pytest.mark.parametrize("stays", [True, False])
 def test_the_answer_is_that_of_the_processor(
     name: str, stays: bool, stores: dict[str, Store], card: StandIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -176,5 +175,5 @@ def test_a_forecast_covers_the_card(
     if device == "auto" and least:
         assert told.card is None
     else:
-        assert told.card == plan.plan_card(200, 60, int(0.9 * 8 * 10**9))
+        assert told.card == plan.plan_card(200, 40, int(0.9 * 8 * 10**9))
         assert told.card.stays

@@ -30,9 +30,9 @@ class Oracle:
     def __call__(self, columns: np.ndarray) -> float:
         self.calls.append(len(columns))
         needed = self.relevant <= set(columns.tolist())
-        address = np.bitwise_xor.reduce((columns + 1) * 2654435761 % 2**31) if len(columns) else 0
-        if len(columns) < self.n_columns and np.random.default_rng([self._seed, int(address)]).random() < self._wrong:
-            needed = False
+        if self._wrong and len(columns) < self.n_columns:
+            address = np.bitwise_xor.reduce((columns + 1) * 2654435761 % 2**31) if len(columns) else 0
+            needed &= np.random.default_rng([self._seed, int(address)]).random() >= self._wrong
         return 0.0 if needed else 1.0
 
 
@@ -89,16 +89,16 @@ def test_the_early_ending_is_as_the_text_reads(seed: int, r_max: int) -> None:
     assert state.n_calls == calls
 
 
-def test_the_early_ending_takes_the_papers_calls() -> None:
+@pytest.mark.parametrize("r_max", [20, pytest.param(60, marks=pytest.mark.long), 100])
+def test_the_early_ending_takes_the_papers_calls(r_max: int) -> None:
     """Table 4's calls within a tenth and costs within a tenth; what is left at r_max = 20 is the paper's 10.8 or so.
 
     Of 2000 problems the mean is 11.1 columns, and means of forty are below 12.4 in 19 of 20 cases.
     """
-    for r_max in (20, 60, 100):
-        states = [searched(oracle(100, 10, seed), seed, search="binary-early", r_max=r_max) for seed in range(40)]
-        assert abs(np.mean([state.n_calls for state in states]) / PAPER[r_max] - 1) < 0.1
-        assert abs(np.mean([1_897_000 * (state.trace.left + 1).sum() for state in states]) / UPDATES[r_max] - 1) < 0.1
-        assert 10 <= np.mean([state.left.sum() for state in states]) < 12.4
+    states = [searched(oracle(100, 10, seed), seed, search="binary-early", r_max=r_max) for seed in range(40)]
+    assert abs(np.mean([state.n_calls for state in states]) / PAPER[r_max] - 1) < 0.1
+    assert abs(np.mean([1_897_000 * (state.trace.left + 1).sum() for state in states]) / UPDATES[r_max] - 1) < 0.1
+    assert 10 <= np.mean([state.left.sum() for state in states]) < 12.4
 
 
 def test_the_early_ending_does_not_go_on_where_most_columns_are_relevant() -> None:
@@ -126,12 +126,12 @@ UPDATES = {20: 6.5e9, 40: 8.0e9, 60: 9.3e9, 80: 10.0e9, 100: 11.7e9}
 
 @pytest.mark.parametrize("r_max", PAPER)
 def test_halving_needs_fewer_calls_than_the_paper(r_max: int) -> None:
-    """Twenty problems of 100 columns, 10 relevant: the right columns, in less than half the calls and a third less cost.
+    """Ten problems of 100 columns, 10 relevant: the right columns, in less than half the calls and a third less cost.
 
-    A mean is off by less than two calls in a run of twenty (standard deviation 3); the bar is thirty calls away.
+    A mean is off by less than three calls in a run of ten (standard deviation 3); the bar is thirty calls away.
     """
     calls, cost = [], []
-    for seed in range(20):
+    for seed in range(10):
         errors = oracle(100, 10, seed)
         state = searched(errors, seed, r_max=r_max)
         assert set(np.flatnonzero(state.left).tolist()) == errors.relevant

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,14 @@ from fernwood.search.settings import SubspaceSettings
 from fernwood.search.snowball_settings import SnowballSettings
 
 QUICK: dict[str, Any] = {"n_contexts": 64, "n_confirming": 64, "goal": "minimal"}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def few_trees() -> Iterator[None]:
+    """A quarter of the trees decide here as all of them would; other suites reduce with all."""
+    with pytest.MonkeyPatch.context() as changed:
+        changed.setattr("fernwood.search.reducing._N_TREES", 50)
+        yield
 
 
 def exact(share: Callable[[frozenset[int]], float], importance: np.ndarray | None = None) -> Callable[..., Left]:
