@@ -71,7 +71,8 @@ def in_order(
     """
     if n_threads < 1:
         raise ParameterError(f"n_threads is {n_threads}; it must be 1 or more")
-    if n_threads == 1:
+    n_threads = max(min(n_threads, -(-length_hint(items, n_threads * group) // group)), 1)
+    if n_threads == 1:  # also where there is no more than one group: a thread for it would only be waited for
         yield from map(work, items)
         return
     source = iter(items)
@@ -83,7 +84,6 @@ def in_order(
     def together(some: list[Item]) -> list[Result]:
         return [work(item) for item in some]
 
-    n_threads = max(min(n_threads, -(-length_hint(items, n_threads * group) // group)), 1)
     check_threads(n_threads)
     waiting = groups()
     with ThreadPoolExecutor(n_threads) as pool:
