@@ -8,9 +8,11 @@ import pty
 import struct
 import subprocess
 import termios
+import threading
 from pathlib import Path
+from typing import Self
 
-__all__ = ["shown_on_a_terminal"]
+__all__ = ["Terminal", "shown_on_a_terminal"]
 
 
 def shown_on_a_terminal(
@@ -20,11 +22,48 @@ def shown_on_a_terminal(
 
     `streams` say where the others go; ``stdin=-1`` or ``stderr=-1`` is the terminal as well.
     """
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, width, 0, 0))
+    ours, theirs = _opened(width)
     others = {name: theirs if where == -1 else where for name, where in streams.items()}
     child = subprocess.Popen(command, cwd=cwd, env=env, stdout=theirs, **others)
     os.close(theirs)
+    shown = _read(ours)
+    os.close(ours)
+    return child.wait(timeout=60), shown
+
+
+class Terminal:
+    """A pseudo-terminal of this width in a `with` block, for processes that open it by its `name`.
+
+    Afterwards `shown` is what they wrote.
+    """
+
+    def __init__(self, width: int) -> None:
+        self._ours, self._theirs = _opened(width)
+        self.name = os.ttyname(self._theirs)
+        self.shown = ""
+        self._reader = threading.Thread(target=self._listen)
+
+    def __enter__(self) -> Self:
+        self._reader.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._theirs)
+        self._reader.join()
+        os.close(self._ours)
+
+    def _listen(self) -> None:
+        self.shown = _read(self._ours)
+
+
+def _opened(width: int) -> tuple[int, int]:
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, width, 0, 0))
+    return ours, theirs
+
+
+def _read(ours: int) -> str:
+    """All that is shown until the other side is closed."""
     shown = b""
     while True:
         try:
@@ -34,5 +73,4 @@ def shown_on_a_terminal(
         if not piece:
             break
         shown += piece
-    os.close(ours)
-    return child.wait(timeout=60), shown.decode("utf-8", "replace")
+    return shown.decode("utf-8", "replace")

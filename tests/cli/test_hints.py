@@ -117,35 +117,32 @@ def test_every_help_has_an_example_on_one_line(run: Any) -> None:
 # Completion ------------------------------------------------------------------------------------------------------
 
 
-def completed(folder: Path, *words: str) -> list[str]:
+def completed(run: Any, *words: str) -> list[str]:
     """What bash offers for the last word, by the way that its completion takes."""
     about = {
-        **environment(),
         "_FERNWOOD_COMPLETE": "complete_bash",
         "COMP_WORDS": " ".join(("fernwood", *words)),
         "COMP_CWORD": str(len(words)),
     }
-    script = "import sys; sys.argv = ['fernwood']; from fernwood.cli import main; main()"
-    command = [*COMMAND[:2], script]
-    done = subprocess.run(command, cwd=folder, env=about, capture_output=True, encoding="utf-8", check=False)
-    assert (done.returncode, done.stderr) == (0, "")
-    return done.stdout.split()
+    done = run(before=f"import os; os.environ.update({about!r})")
+    assert (done.code, done.err) == (0, "")
+    return list(done.out.split())
 
 
-def test_a_shell_completes(folder: Path) -> None:
+def test_a_shell_completes(run: Any, folder: Path) -> None:
     for name, file in (("genes.run", "run.json"), ("genes.fern", "manifest.json"), ("genes.d", "notes.txt")):
         (folder / name).mkdir()
         (folder / name / file).write_text("{}")
-    assert completed(folder, "se") == ["select"]
-    assert completed(folder, "select", "--ta") == ["--target", "--task"]
-    assert completed(folder, "select", "genes.csv", "--method", "s") == ["snowball", "subspace"]
-    assert completed(folder, "theory", "con") == ["convergence"]
-    assert completed(folder, "status", "g") == ["genes.run"]
-    assert completed(folder, "compare", "./gen") == ["./genes.run"]
-    assert completed(folder, "export", f"{folder}/") == [f"{folder}/genes.run"]
-    assert completed(folder, "info", "g") == ["genes.fern"]
-    assert completed(folder, "status", "nothing/") == []
-    assert completed(folder, "select", "g") == []  # the shell offers files by itself
+    assert completed(run, "se") == ["select"]
+    assert completed(run, "select", "--ta") == ["--target", "--task"]
+    assert completed(run, "select", "genes.csv", "--method", "s") == ["snowball", "subspace"]
+    assert completed(run, "theory", "con") == ["convergence"]
+    assert completed(run, "status", "g") == ["genes.run"]
+    assert completed(run, "compare", "./gen") == ["./genes.run"]
+    assert completed(run, "export", f"{folder}/") == [f"{folder}/genes.run"]
+    assert completed(run, "info", "g") == ["genes.fern"]
+    assert completed(run, "status", "nothing/") == []
+    assert completed(run, "select", "g") == []  # the shell offers files by itself
 
 
 def test_completion_can_be_installed(folder: Path) -> None:

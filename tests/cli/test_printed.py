@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
+from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -19,9 +20,7 @@ import pytest
 from fernwood.cli.showing import _Field, fitted
 from fernwood.datasets import make_madelon
 from fernwood.kernels.ready import ensure_compiled
-from torture.terminal import shown_on_a_terminal
-
-from .conftest import COMMAND, environment
+from torture.terminal import Terminal
 
 FIXTURES = Path(__file__).parent / "fixtures"
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
@@ -54,17 +53,32 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def printed(folder: Path, width: int | None, *options: str) -> str:
+# Standard output of a command is this terminal.
+ON_A_TERMINAL = """
+os.environ.update({about!r})
+os.dup2(os.open({terminal!r}, os.O_RDWR | os.O_NOCTTY), 1)
+"""
+
+
+@pytest.fixture
+def printed(run: Any, folder: Path) -> Callable[..., str]:
     """What a command prints, on a terminal of this width or where there is none; progress goes elsewhere."""
-    command = [*COMMAND, "select", "genes.parquet", "--target", "disease", "--memory", "2GB", "--seed", "0", *options]
-    about = environment() | {"TERM": "xterm-256color"}
-    if width is None:
-        done = subprocess.run(command, cwd=folder, env=about, capture_output=True, encoding="utf-8", check=True)
-        assert "\x1b" not in done.stdout + done.stderr
-        return done.stdout
-    code, shown = shown_on_a_terminal(command, width, folder, about, stderr=subprocess.DEVNULL)
-    assert code == 0
-    return shown.replace("\r\n", "\n")
+    there = f"import os; os.chdir({str(folder)!r})"
+    command = ("select", "genes.parquet", "--target", "disease", "--memory", "2GB", "--seed", "0")
+
+    def printed(width: int | None, *options: str, **about: str) -> str:
+        if width is None:
+            done = run(*command, *options, before=there)
+            assert done.code == 0, done.err
+            assert "\x1b" not in done.out + done.err
+            return done.out
+        with Terminal(width) as terminal:
+            before = ON_A_TERMINAL.format(about={"TERM": "xterm-256color", **about}, terminal=terminal.name)
+            done = run(*command, *options, before=there + before)
+        assert done.code == 0, done.err
+        return terminal.shown.replace("\r\n", "\n")
+
+    return printed
 
 
 def settled(text: str) -> str:
@@ -76,9 +90,9 @@ def settled(text: str) -> str:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_what_select_prints(folder: Path, case: str) -> None:
+def test_what_select_prints(printed: Callable[..., str], case: str) -> None:
     width, options = CASES[case]
-    raw = printed(folder, width, *options)
+    raw = printed(width, *options)
     shown = settled(raw)
     path = FIXTURES / f"select-{case}.txt"
     if os.environ.get("FERNWOOD_RECORD"):
@@ -96,10 +110,9 @@ def test_what_select_prints(folder: Path, case: str) -> None:
     assert LONG[:70] not in shown  # cut
 
 
-def test_no_color_is_heard(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert re.search(r"\x1b\[[0-9;]*3[0-9]m", printed(folder, 80, "--max-contexts", "0"))
-    monkeypatch.setenv("NO_COLOR", "1")
-    assert not re.search(r"\x1b\[[0-9;]*3[0-9]m", printed(folder, 80, "--max-contexts", "0"))
+def test_no_color_is_heard(printed: Callable[..., str]) -> None:
+    assert re.search(r"\x1b\[[0-9;]*3[0-9]m", printed(80, "--max-contexts", "0"))
+    assert not re.search(r"\x1b\[[0-9;]*3[0-9]m", printed(80, "--max-contexts", "0", NO_COLOR="1"))
 
 
 def test_fields_shrink_before_one_leaves() -> None:
