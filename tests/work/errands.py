@@ -14,7 +14,7 @@ def doubled(item: bytes) -> bytes:
 
 def doubled_slowly(item: bytes) -> bytes:
     """Not done when somebody first looks."""
-    time.sleep(3)
+    time.sleep(1.5)
     return doubled(item)
 
 
@@ -41,11 +41,13 @@ def lacks_memory_elsewhere(item: bytes) -> int:
 
 
 def hangs_once(item: bytes) -> bool:
-    """Sleeps for long the first time that it is asked for a path; whether it slept."""
+    """Sleeps for long the first time that it is asked for a path, or until it is woken; whether it slept."""
     path = Path(item.decode())
     if path.name.startswith("slow") and not path.exists():
         path.touch()
-        time.sleep(40)
+        until = time.monotonic() + 40
+        while time.monotonic() < until and not path.with_name("woken").exists():
+            time.sleep(0.05)
         return True
     return False
 
