@@ -1,10 +1,19 @@
-"""Profiles for property tests: `default` while working, `ci` the same every time, `nightly` with many more examples."""
+"""Linear algebra on one thread, and profiles for property tests.
+
+`default` is for working, `ci` the same every time, `nightly` has many more examples.
+"""
 
 from __future__ import annotations
 
 import os
 
+import scipy.linalg  # noqa: F401  (with NumPy's and SciPy's linear algebra, of which either has threads of its own)
 from hypothesis import HealthCheck, settings
+from threadpoolctl import threadpool_limits
+
+# On tables as small as these, threads of linear algebra do nothing but wait for one another, and take the processors
+# from tests beside them. Processes that tests start have theirs.
+threadpool_limits(1, user_api="blas")
 
 settings.register_profile("default", deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("ci", parent=settings.get_profile("default"), derandomize=True)
