@@ -64,15 +64,17 @@ def test_entries_of_sparse_text(tmp_path: Path, kind: str) -> None:
     rows, columns, in_a_row = 3000, 4000, 1000
     path = tmp_path / f"t.{kind}"
     step = columns // in_a_row
+    entry = "ROW {} {}\n" if kind == "mtx" else " {}:{}"
+    lines = [  # which come again after so many rows
+        "".join([entry.format(i, (row + i) % 9 + 1) for i in range(1 + row % step, columns + 1, step)])
+        for row in range(9 * step)
+    ]
     with path.open("w") as file:
         if kind == "mtx":
             file.write(f"%%MatrixMarket matrix coordinate integer general\n{rows} {columns} {rows * in_a_row}\n")
         for row in range(1, rows + 1):
-            indices = range(1 + row % step, columns + 1, step)
-            if kind == "mtx":
-                file.writelines(f"{row} {index} {(row + index) % 9 + 1}\n" for index in indices)
-            else:
-                file.write("1 " + " ".join([f"{index}:{(row + index) % 9 + 1}" for index in indices]) + "\n")
+            line = lines[row % len(lines)]
+            file.write(line.replace("ROW", str(row)) if kind == "mtx" else f"1{line}\n")
     assert ingest(path, "290MB") <= 290_000_000
 
 
@@ -114,8 +116,11 @@ def test_a_text_table(tmp_path: Path, transposed: bool) -> None:
             + "\n"
         )
         for i in range(lines):
-            numbers = ",".join(map(str, rng.integers(0, 9999, cells).tolist()))
-            file.write((f"g{i}," if transposed else "") + numbers + "\n")
+            numbers = rng.integers(1000, 9999, cells)
+            digits = np.stack(
+                [*(numbers // 10**power % 10 + ord("0") for power in (3, 2, 1, 0)), 0 * numbers + ord(",")]
+            )
+            file.write((f"g{i}," if transposed else "") + digits.T.astype(np.uint8).tobytes().decode()[:-1] + "\n")
     options = ["--task", "regression", *(["--transposed"] if transposed else [])]
     assert ingest(tmp_path / "t.csv", "300MB", *options) <= 300_000_000
 

@@ -9,7 +9,8 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,27 +19,9 @@ import pytest
 
 import fernwood
 from fernwood.errors import StoreError
-from fernwood.kernels.ready import ensure_compiled
 from fernwood.sources import text
 from fernwood.sources.scratch import RowBlocks
-
-# Runs the command line, but says "here" and waits for a signal where the function named first is called.
-PAUSED = """
-import signal, sys
-from importlib import import_module
-module, _, path = sys.argv.pop(1).partition(":")
-owner = import_module(module)
-*holders, name = path.split(".")
-for holder in holders:
-    owner = getattr(owner, holder)
-def paused(*_, **__):
-    print("here", flush=True)
-    while True:
-        signal.pause()
-setattr(owner, name, paused)
-from fernwood.cli import main
-main()
-"""
+from torture.forking import Child, Forker
 
 MOMENTS = {
     "reading": "fernwood.sources.scratch:RowBlocks.append",
@@ -47,11 +30,6 @@ MOMENTS = {
     "finishing": "fernwood.store.writer:write_manifest",
     "renaming": "fernwood.files.directories:_take_place",
 }
-
-
-@pytest.fixture(autouse=True)
-def _compiled() -> None:
-    ensure_compiled("text")
 
 
 @pytest.fixture
@@ -67,33 +45,25 @@ def table(tmp_path: Path) -> Path:
     return path
 
 
-def started(table: Path, moment: str, *options: str) -> subprocess.Popen[str]:
-    """An ingest that has come to a moment, and waits there."""
-    child = subprocess.Popen(
-        [
-            sys.executable,
-            "-c",
-            PAUSED,
-            MOMENTS[moment],
-            "ingest",
-            table.name,
-            "--target",
-            "y",
-            "--out",
-            "s.fern",
-            *options,
-        ],
-        cwd=table.parent,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        encoding="utf-8",
-    )
-    assert child.stdout is not None
-    said = child.stdout.readline()
-    if said != "here\n":
-        pytest.fail(f"the ingest did not come to {moment}: {child.communicate()}")
-    return child
+Started = Callable[..., Child]
+
+
+@pytest.fixture
+def started(table: Path, forker: Forker, tmp_path_factory: pytest.TempPathFactory) -> Started:
+    """Starts an ingest and lets it come to a moment, where it waits."""
+    outside = tmp_path_factory.mktemp("outside")
+
+    def started(moment: str, *options: str) -> Child:
+        command = ("ingest", table.name, "--target", "y", "--out", "s.fern", *options)
+        here = outside / "here"
+        child = forker.call("tests.faults.pausing:pausing", MOMENTS[moment], str(here), list(command), cwd=table.parent)
+        until = time.monotonic() + 60
+        while not here.exists():
+            if time.monotonic() > until or child.wait(timeout=0.0) is not None:
+                pytest.fail(f"the ingest did not come to {moment}: {child.wait(timeout=0.0) or child.kill()}")
+        return child
+
+    return started
 
 
 def entries(folder: Path) -> list[str]:
@@ -102,22 +72,22 @@ def entries(folder: Path) -> list[str]:
 
 @pytest.mark.parametrize("moment", MOMENTS)
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_a_signal_leaves_nothing_but_a_message(table: Path, moment: str, number: int, code: int) -> None:
-    child = started(table, moment)
+def test_a_signal_leaves_nothing_but_a_message(
+    table: Path, started: Started, moment: str, number: int, code: int
+) -> None:
+    child = started(moment)
     assert len(entries(table.parent)) == 2  # the table and a hidden directory
-    child.send_signal(number)
-    out, err = child.communicate()
-    assert (child.returncode, out, err) == (code, "", "fernwood: stopped; nothing half-written is left\n")
+    os.kill(child.pid, number)
+    assert child.wait()[:3] == (code, "", "fernwood: stopped; nothing half-written is left\n")
     assert entries(table.parent) == ["t.csv"]
 
 
 @pytest.mark.parametrize("moment", ["reading", "renaming"])
-def test_a_signal_does_not_cost_the_old_store(table: Path, moment: str) -> None:
+def test_a_signal_does_not_cost_the_old_store(table: Path, started: Started, moment: str) -> None:
     old = fernwood.ingest(table, table.parent / "s.fern", target=0, task="regression").fingerprint
-    child = started(table, moment, "--force")
-    child.send_signal(signal.SIGINT)
-    assert child.communicate() == ("", "fernwood: stopped; nothing half-written is left\n")
-    assert child.returncode == 130
+    child = started(moment, "--force")
+    os.kill(child.pid, signal.SIGINT)
+    assert child.wait()[:3] == (130, "", "fernwood: stopped; nothing half-written is left\n")
     assert entries(table.parent) == ["s.fern", "t.csv"]
     store = fernwood.open(table.parent / "s.fern")
     store.verify()
@@ -125,11 +95,8 @@ def test_a_signal_does_not_cost_the_old_store(table: Path, moment: str) -> None:
 
 
 @pytest.mark.parametrize("moment", ["reading", "writing", "renaming"])
-def test_a_kill_leaves_no_store_and_the_next_ingest_cleans_up(table: Path, moment: str) -> None:
-    child = started(table, moment)
-    child.kill()
-    child.communicate()
-    assert child.returncode == -signal.SIGKILL
+def test_a_kill_leaves_no_store_and_the_next_ingest_cleans_up(table: Path, started: Started, moment: str) -> None:
+    assert started(moment).kill().was_killed
     (left,) = (name for name in entries(table.parent) if name != "t.csv")
     assert re.fullmatch(r"\.s\.fern\.partial-[0-9a-f]+", left)
     with pytest.raises(StoreError, match="there is no store"):
@@ -140,13 +107,13 @@ def test_a_kill_leaves_no_store_and_the_next_ingest_cleans_up(table: Path, momen
     assert entries(table.parent) == ["s.fern", "t.csv"]
 
 
-def test_a_living_writer_is_not_cleaned_up(table: Path) -> None:
-    child = started(table, "writing")
+def test_a_living_writer_is_not_cleaned_up(table: Path, started: Started) -> None:
+    child = started("writing")
     (living,) = (name for name in entries(table.parent) if name != "t.csv")
     fernwood.ingest(table, table.parent / "s.fern", target="y").verify()
     assert living in entries(table.parent)
-    child.send_signal(signal.SIGTERM)
-    child.communicate()
+    os.kill(child.pid, signal.SIGTERM)
+    child.wait()
     assert entries(table.parent) == ["s.fern", "t.csv"]
 
 

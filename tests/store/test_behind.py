@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import threading
 import time
+from importlib import import_module
 from typing import Any
 
 import pytest
@@ -14,7 +15,8 @@ from fernwood.store.ingest import _Behind
 BAND: Any = object()
 
 
-def test_a_signal_that_came_just_before_a_wait_ends_it() -> None:
+def test_a_signal_that_came_just_before_a_wait_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(import_module("fernwood.store.ingest"), "_PARTING_S", 0.1)
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # who runs in the background inherits none
     try:
         assert seconds_until_heard() < 20
@@ -58,6 +60,7 @@ def write_two(behind: _Behind) -> None:
 
 def test_a_thread_that_ends_without_a_word_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """As one does that has no memory to say that it has none."""
+    monkeypatch.setattr(import_module("fernwood.store.ingest"), "_WAIT_S", 0.05)
     monkeypatch.setattr(_Behind, "_work", lambda self: self._bands.get() and None)
     with pytest.raises(MemoryError, match="ended without a word"):
         write_two(_Behind(lambda _: None))
