@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from importlib import import_module
@@ -49,7 +50,7 @@ ALLOWED = {
     "kernels": set(),
     "device": {"budget", "errors", "kernels", "shortage"},
     "work": {"errors", "shortage", "version"},
-    "theory": {"errors", "seeds"},
+    "theory": {"errors", "seeds", "kernels"},  # of these, how kernels are compiled; see decision 0036
     **{room: FREE | set(FLOW[:i]) for i, room in enumerate(FLOW)},
     "result": FREE | set(FLOW[: FLOW.index("result")]) | {"report"},  # a result shows itself; see decision 0018
     "run": FREE | {"sources", "store", "theory", "insight", "course", "result", "saved"},
@@ -95,6 +96,12 @@ def test_a_module_imports_only_earlier_rooms(path: Path) -> None:
         return  # the command line may use everything
     assert room in ALLOWED, f"room {room} has no rule yet"
     assert imported_rooms(path) - {room} <= ALLOWED[room]
+
+
+def test_theory_is_apart_from_what_is_tested_against_it() -> None:
+    """The theory has kernels of its own, which are compiled and kept as all others are."""
+    text = "".join(path.read_text() for path in sorted((SOURCE / "theory").rglob("*.py")))
+    assert set(re.findall(r"fernwood\.kernels[\w.]*", text)) == {"fernwood.kernels.jit"}
 
 
 def test_the_rule_sees_an_import_against_the_flow(tmp_path: Path) -> None:

@@ -34,8 +34,9 @@ sys.exit(os.waitstatus_to_exitcode(status))
 FORKER = """
 import contextlib, functools, io, json, os, sys, tempfile
 import typer.main
-from fernwood.cli import main
+from fernwood.cli import load_commands, main
 
+load_commands()
 typer.main.get_command = functools.cache(typer.main.get_command)  # making it takes longer than most commands
 
 def code_of(arguments):

@@ -322,9 +322,8 @@ def test_quiet_is_quiet_about_compiling_too(run: Any, tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("a,y\n" + "1,0\n2,1\n" * 5)
     anew = (
         "from fernwood.kernels import ready\n"
-        "ready.ensure_compiled.cache_clear(); ready.load_compiled.cache_clear()\n"
-        "ready._mark = lambda family: __import__('pathlib').Path('nowhere')\n"
-        "ready.subprocess.run = lambda *_, **__: ready.subprocess.CompletedProcess('', 0)\n"
+        "ready._compiled.clear(); ready._is_compiled = lambda family: False\n"
+        "ready._child = ready.ExitStack; ready._is_done = lambda *_: False\n"
     )
     asked = ("ingest", "t.csv", "--target", "y", "--out", "s.fern", "--force")
     assert "compiling numerical code" in run(*asked, before=anew).err

@@ -101,6 +101,12 @@ def commands() -> list[list[str]]:
     return [[str(name)] for name in names] + [["theory", str(name)] for name in inner]
 
 
+def test_the_command_line_knows_where_every_command_is() -> None:
+    from fernwood.cli import _COMMANDS
+
+    assert set(_COMMANDS) == {words[0] for words in commands()}
+
+
 def test_every_help_has_an_example_on_one_line(run: Any) -> None:
     assert len(commands()) > 15
     for command in commands():

@@ -12,6 +12,7 @@ import re
 import signal
 import sys
 from functools import cache
+from importlib import import_module
 from select import POLLERR, POLLHUP, poll
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
@@ -79,13 +80,15 @@ def _command() -> Any:
     logging.basicConfig(format="%(message)s", level=logging.WARNING)
     logging.getLogger("fernwood").setLevel(logging.INFO)
     check_libraries()
-    from fernwood.cli.lean import keep_numba_lean, return_freed_memory
+    from fernwood.cli.lean import collect_garbage_seldom, return_freed_memory
     from fernwood.cli.quiet import hide_deprecations
+    from fernwood.kernels.lean import keep_numba_lean
 
     return_freed_memory()
+    collect_garbage_seldom()
     keep_numba_lean()
     hide_deprecations()
-    return load_commands()(standalone_mode=False)
+    return load_commands(*sys.argv[1:2])(standalone_mode=False)
 
 
 def carry_out(command: Callable[[], Any]) -> NoReturn:
@@ -129,12 +132,25 @@ def _nobody_reads() -> bool:
     return any(state & (POLLERR | POLLHUP) for _, state in streams.poll(0))
 
 
-@cache
-def load_commands() -> typer.Typer:
-    """The command line with all its commands, which import what they need."""
-    from fernwood.cli import select, plan, status, report, export, annotate, apply, compare, ingest, info, demo, theory  # noqa: F401, I001  (importing commands registers them in order)
+_COMMANDS = {
+    **{
+        name: name
+        for name in ("select", "plan", "status", "report", "export", "annotate", "apply", "compare", "ingest")
+    },
+    "resume": "select",
+    "info": "info",
+    "verify": "info",
+    "demo": "demo",
+    "theory": "theory",
+}
+"""The commands, and the modules that they are in, in the order in which help lists them."""
 
-    app.add_typer(theory.app, name="theory")
+
+@cache
+def load_commands(name: str = "") -> typer.Typer:
+    """The command line with all its commands, or with the one of a name, which is loaded sooner."""
+    for module in dict.fromkeys([_COMMANDS[name]] if name in _COMMANDS else _COMMANDS.values()):
+        import_module(f"fernwood.cli.{module}")  # which registers them
     return app
 
 

@@ -15,6 +15,7 @@ from fernwood.cli import app
 from fernwood.cli.lean import keep_pandas_out, too_small
 from fernwood.cli.quiet import quiet_option
 from fernwood.errors import BudgetError, FernwoodWarning, printable
+from fernwood.kernels.lean import forget_compiler
 from fernwood.run.view import ProgressView
 
 __all__ = ["ingest_table"]
@@ -113,6 +114,7 @@ def ingest_table(
     started = time.monotonic()
     total = parse_size(memory) if memory else None
     source = open_source(table, TableForm(**form))  # type: ignore[arg-type]
+    forget_compiler()
     # What is resident now (interpreter, libraries, compiled code) is part of what the user allows.
     held = resident()
     with ProgressView(quiet=quiet or as_json, memory=total or 0) as view, warnings.catch_warnings(record=True) as notes:

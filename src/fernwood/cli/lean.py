@@ -3,26 +3,17 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import os
 import sys
 import warnings
-from contextlib import ExitStack, contextmanager, suppress
-from importlib.abc import MetaPathFinder
-from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
-from pathlib import Path
-from types import ModuleType
-from typing import TYPE_CHECKING
+from contextlib import suppress
 
 from fernwood.budget import shown_size
 from fernwood.errors import BudgetError
+from fernwood.kernels.lean import in_place_of
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-__all__ = ["keep_numba_lean", "keep_pandas_out", "return_freed_memory", "too_small"]
-
-_CONFIG = Path(".numba_config.yaml")
-"""Where Numba looks for what a person has set."""
+__all__ = ["collect_garbage_seldom", "keep_pandas_out", "return_freed_memory", "too_small"]
 
 
 def return_freed_memory() -> None:
@@ -46,70 +37,15 @@ def keep_pandas_out() -> None:
     if "pandas" not in sys.modules:
         import pyarrow as pa
 
-        with _in_place_of("pandas") as stub, warnings.catch_warnings():
+        with in_place_of("pandas") as stub, warnings.catch_warnings():
             stub.__version__ = "0.0.0"  # type: ignore[attr-defined]
             warnings.simplefilter("ignore")
             pa.scalar(True)
 
 
-def keep_numba_lean() -> None:
-    """Spare what Numba loads only to see whether it is there, when it is loaded: 17 MB and a tenth of a second.
-
-    No kernel of Fernwood calls linear algebra or C functions, and a file configures Numba only where there is one.
-    Whoever needs these libraries later still gets them.
-    """
-    if not any(isinstance(finder, _LeanNumba) for finder in sys.meta_path):
-        sys.meta_path.insert(0, _LeanNumba())
-
-
-_NEEDLESS = {
-    "numba.core.config": ("yaml",),
-    "numba.core.typing.cffi_utils": ("cffi",),
-    "numba.np.arraymath": ("scipy.linalg", "scipy.linalg.cython_blas"),
-}
-"""Modules of Numba, and what each loads needlessly. Without SciPy's part it would fail: it gets an empty module."""
-
-
-class _LeanNumba(MetaPathFinder):
-    """Finds those modules as ever, and has them loaded while what they need not is out of sight."""
-
-    def find_spec(
-        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
-    ) -> ModuleSpec | None:
-        needless = _NEEDLESS.get(fullname, ())
-        if (
-            not needless
-            or any(name in sys.modules for name in needless)
-            or (needless == ("yaml",) and _CONFIG.exists())
-        ):
-            return None
-        spec = PathFinder.find_spec(fullname, path, target)
-        if spec is not None and isinstance(spec.loader, SourceFileLoader):
-            spec.loader = _LoaderWithout(needless, spec.loader)
-        return spec
-
-
-class _LoaderWithout(SourceFileLoader):
-    def __init__(self, needless: Sequence[str], loader: SourceFileLoader) -> None:
-        super().__init__(loader.name, loader.path)
-        self._needless = needless
-
-    def exec_module(self, module: ModuleType) -> None:
-        with ExitStack() as stack:
-            for name in self._needless:
-                stack.enter_context(_in_place_of(name, there=name.startswith("scipy")))
-            super().exec_module(module)
-
-
-@contextmanager
-def _in_place_of(name: str, *, there: bool = True) -> Iterator[ModuleType]:
-    """An empty module where an import would find another, or none, for a while."""
-    stub = ModuleType(name)
-    sys.modules[name] = stub if there else None  # type: ignore[assignment]
-    try:
-        yield stub
-    finally:
-        del sys.modules[name]
+def collect_garbage_seldom() -> None:
+    """Look for garbage in cycles less often than Python does: loading libraries makes many objects, and no garbage."""
+    gc.set_threshold(20_000)
 
 
 def too_small(total: int, held: int, work: int, *, given: bool = True) -> BudgetError:

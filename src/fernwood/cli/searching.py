@@ -29,6 +29,7 @@ from fernwood.errors import (
     printable,
     shown,
 )
+from fernwood.kernels.lean import forget_compiler
 from fernwood.run.stopping import Stopped
 from fernwood.run.view import ProgressView
 from fernwood.shortage import MOST_THREADS
@@ -157,21 +158,18 @@ class SearchCommand:
         """What a search of a store would take, and what the process holds by itself."""
         from fernwood.search.forecasting import forecast
 
-        held = self._loaded(settings) + store.fetching_bytes
+        held = self._loaded(store, settings) + store.fetching_bytes
         with self._inside_budget(held):
             memory = max(self.total - held, 1)
             told = forecast(store, settings, seed, n_threads=self._n_threads, memory=memory, **self._how)
         return told, held
 
-    def _loaded(self, settings: Settings) -> int:
+    def _loaded(self, store: Store, settings: Settings) -> int:
         """What the process holds (interpreter, libraries, compiled code), which is part of what the user allows."""
-        from fernwood.kernels.families import load_families
-        from fernwood.kernels.ready import ensure_compiled
-        from fernwood.search.methods import import_method
+        from fernwood.search.methods import load_method
 
-        import_method(settings)
-        ensure_compiled(*settings.kernels)
-        load_families(*settings.kernels)
+        load_method(store, settings)
+        forget_compiler()
         return resident()
 
     @contextmanager
@@ -185,7 +183,7 @@ class SearchCommand:
     def _selection(self, store: Store, settings: Settings, seed: int, directory: RunDirectory | None) -> Selection:
         from fernwood.search.methods import select
 
-        held = self._loaded(settings) + store.fetching_bytes
+        held = self._loaded(store, settings) + store.fetching_bytes
         started = time.perf_counter()
         with ProgressView(quiet=self.silent, memory=self.total) as view, warnings.catch_warnings(record=True) as notes:
             warnings.simplefilter("always", FernwoodWarning)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fernwood.cli import app as fernwood
 from fernwood.errors import ParameterError, shown
 from fernwood.shortage import pass_on_shortage
 
@@ -22,6 +23,7 @@ __all__ = ["app"]
 app = typer.Typer(
     help="Exact importances, relevance and convergence: the theory behind the search.", no_args_is_help=True
 )
+fernwood.add_typer(app, name="theory")
 
 Example = Annotated[
     str,

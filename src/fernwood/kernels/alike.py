@@ -24,8 +24,6 @@ def tell_each_other(left, right, left_categories, right_categories, weights, out
     weights : float64 array; of the rows
     out : float64 array, shape (columns, columns); filled where one of two columns holds categories
     """
-    if not (left_categories.any() or right_categories.any()):
-        return
     places = np.empty((right.shape[0], 256), np.int64)
     used = np.empty(right.shape[0], np.int64)
     for j in range(right.shape[0]):

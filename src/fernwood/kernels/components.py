@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from fernwood.kernels.jit import njit, njit_inner, njit_no_refcount
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 __all__ = ["fill_components", "step_components", "survey_codes", "weigh_codes"]
 
@@ -16,13 +21,16 @@ _FNV_START, _FNV_TIMES = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
 _S32 = np.uint64(32)
 
 
-@njit
-def weigh_codes(codes, weights, out):
+def weigh_codes(codes: NDArray[np.uint8], weights: NDArray[np.float64], out: NDArray[np.float64]) -> None:
     """The weight of the rows at every code of every column; without any weights, every row weighs one.
 
     `out` has shape (columns, 256).
     """
-    counts = np.empty((2, 256), np.uint32)
+    _weigh_columns(codes, weights, np.empty((2, 256), np.uint32), out)
+
+
+@njit_no_refcount
+def _weigh_columns(codes, weights, counts, out):
     for j in range(codes.shape[0]):
         _weigh(codes[j], weights, counts, out[j])
 
@@ -46,8 +54,14 @@ def _weigh(column, weights, counts, out):
         out[code] = counts[0, code] + counts[1, code]
 
 
-@njit
-def survey_codes(codes, weights, evenness, used, missing, marks):
+def survey_codes(
+    codes: NDArray[np.uint8],
+    weights: NDArray[np.float64],
+    evenness: NDArray[np.float64],
+    used: NDArray[np.int64],
+    missing: NDArray[np.bool_],
+    marks: NDArray[np.uint64],
+) -> None:
     """What the weights of a column's codes are like, column by column.
 
     Parameters
@@ -59,7 +73,12 @@ def survey_codes(codes, weights, evenness, used, missing, marks):
     marks : uint64 array, filled; the same where codes have the same weights (FNV-1a by the word), never zero
     """
     counts, amount = np.empty((2, 256), np.uint32), np.empty(256)
-    words = amount.view(np.uint64)
+    _survey(codes, weights, counts, amount, amount.view(np.uint64), evenness, used, missing, marks)
+
+
+@njit_no_refcount
+def _survey(codes, weights, counts, amount, words, evenness, used, missing, marks):
+    """`survey_codes`; `words` are the bits of `amount`."""
     for j in range(codes.shape[0]):
         _weigh(codes[j], weights, counts, amount)
         total, squares, n_used, mark = 0.0, 0.0, 0, _FNV_START

@@ -1,10 +1,19 @@
-"""The families of kernels, each called once with the types of its arguments: that compiles them, or loads them."""
+"""The families of kernels, in steps: a step calls kernels with the types of their arguments, and so compiles them."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-__all__ = ["FAMILIES", "load_families"]
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from fernwood.kernels.examining import Contexts
+
+__all__ = ["FAMILIES", "STEPS", "load_families"]
 
 
 def _compile_text() -> None:
@@ -60,8 +69,6 @@ def _compile_sparse() -> None:
 
 
 def _compile_trees() -> None:
-    from fernwood.kernels.dealing import deal_pieces, permute_codes
-    from fernwood.kernels.drawing import deal_probe, draw_beside, draw_places, draw_weighted
     from fernwood.kernels.growing import add_forest, grow_tree
     from fernwood.kernels.histograms import Target
     from fernwood.kernels.impurity import GINI
@@ -81,13 +88,31 @@ def _compile_trees() -> None:
     add_gains(tree.column, tree.gain, tree.weight[0], np.zeros(1))
     find_leaves_permuted(tree, codes, rows, 0, rows)
     fair_decreases(tree, codes, target, rows, GINI, 1)
+    shuffle(state, rows, 4)
+    sample_with_replacement(state, 4, rows)
+
+
+def _compile_draws() -> None:
+    from fernwood.kernels.drawing import deal_probe, draw_beside, draw_places, draw_weighted
+
+    state, rows = np.arange(1, 5).astype(np.uint64), np.arange(4, dtype=np.int32)
     draw_beside(state, 9, draw_places(state, 9, 2), 4)
     draw_weighted(state, np.ones(3), 2)
     deal_probe(state, np.zeros((2, 4), np.uint8), rows)
+
+
+def _compile_shadows() -> None:
+    from fernwood.kernels.dealing import permute_codes
+
+    codes = np.zeros((1, 4), np.uint8)
     permute_codes(codes, np.ones(1, np.uint64), codes)
+
+
+def _compile_groups() -> None:
+    from fernwood.kernels.dealing import deal_pieces
+
+    codes = np.zeros((1, 4), np.uint8)
     deal_pieces(codes, np.ones(1, np.uint64), np.arange(4), np.array([0, 2, 4]), np.array([0, 2]), codes.copy())
-    shuffle(state, rows, 4)
-    sample_with_replacement(state, 4, rows)
 
 
 def _compile_ratios() -> None:
@@ -102,34 +127,6 @@ def _compile_ratios() -> None:
     column_ratios(codes, np.zeros(1, np.int32), np.zeros(1, np.bool_), target, rules, rows, np.ones(4, np.uint64))
 
 
-def _compile_snowball() -> None:
-    from fernwood.kernels.alike import tell_each_other
-    from fernwood.kernels.components import fill_components, step_components, weigh_codes
-    from fernwood.kernels.dealing import deal_pieces, permute_codes
-    from fernwood.kernels.examining import Contexts, count_pairs, examine_pairs
-    from fernwood.kernels.telling import Chances, add_up, tell
-
-    codes = np.arange(4, dtype=np.uint8).reshape(1, 4)
-    amounts = np.empty((1, 256))
-    weigh_codes(codes, np.ones(4), amounts)
-    _compile_strata()
-    permute_codes(codes, np.ones(1, np.uint64), codes)
-    deal_pieces(codes, np.ones(1, np.uint64), np.arange(4), np.array([0, 2, 4]), np.array([0, 2]), codes.copy())
-    one, table = np.zeros(1, np.int64), np.empty((1, 256, 2), np.float32)
-    fill_components(amounts, np.zeros(1, np.bool_), one, one, table)
-    steps, unit = np.empty((1, 256, 2), np.int8), np.empty((1, 2), np.float32)
-    step_components(table, steps, unit)
-    rows, start = np.arange(4, dtype=np.uint32).reshape(1, 4), np.array([[0, 2, 4]], np.uint32)
-    contexts = Contexts(rows, start, np.ones((1, 2), np.float32), np.ones((1, 4), np.float32), 2)
-    out = np.zeros((1, 1, 2), np.float32)
-    examine_pairs(codes, one, one, one, table, contexts, out)
-    count_pairs(codes, one, one, one, steps.view(np.int16)[:, :, 0], unit, contexts, out)
-    tell(out, Chances(out[0], out[0], out[0]), out[0])
-    add_up(out[0], np.empty(1))
-    categories = np.ones(1, np.bool_)
-    tell_each_other(codes, codes, categories, categories, np.ones(4), np.empty((1, 1)))
-
-
 def _compile_strata() -> None:
     from fernwood.kernels.components import survey_codes
 
@@ -137,9 +134,54 @@ def _compile_strata() -> None:
     survey_codes(codes, np.ones(4), np.empty(1), np.empty(1, np.int64), np.empty(1, np.bool_), np.empty(1, np.uint64))
 
 
+def _compile_components() -> None:
+    from fernwood.kernels.components import fill_components, step_components, weigh_codes
+
+    amounts, one, table = np.empty((1, 256)), np.zeros(1, np.int64), np.empty((1, 256, 2), np.float32)
+    weigh_codes(np.zeros((1, 4), np.uint8), np.ones(4), amounts)
+    fill_components(amounts, np.zeros(1, np.bool_), one, one, table)
+    step_components(table, np.empty((1, 256, 2), np.int8), np.empty((1, 2), np.float32))
+
+
+def _compile_evidence() -> None:
+    from fernwood.kernels.telling import Chances, add_up, tell
+
+    scores = np.ones((1, 1, 2), np.float32)
+    tell(scores, Chances(scores[0], scores[0], scores[0]), scores[0, :, :1].copy())
+    add_up(scores[0], np.empty(1))
+
+
+def _compile_counts() -> None:
+    from fernwood.kernels.examining import count_pairs
+
+    codes, one, steps = np.zeros((1, 4), np.uint8), np.zeros(1, np.int64), np.zeros((1, 256, 2), np.int8)
+    unit = np.empty((1, 2), np.float32)
+    count_pairs(codes, one, one, one, steps.view(np.int16)[:, :, 0], unit, *_one_context())
+
+
+def _compile_numbers() -> None:
+    from fernwood.kernels.examining import examine_pairs
+
+    codes, one, table = np.zeros((1, 4), np.uint8), np.zeros(1, np.int64), np.zeros((1, 256, 2), np.float32)
+    examine_pairs(codes, one, one, one, table, *_one_context())
+
+
+def _one_context() -> tuple[Contexts, NDArray[np.float32]]:
+    """A context of two classes in one cell, and room for its scores."""
+    from fernwood.kernels.examining import Contexts
+
+    rows, start = np.arange(4, dtype=np.uint32).reshape(1, 4), np.array([[0, 2, 4]], np.uint32)
+    return Contexts(rows, start, np.ones((1, 2), np.float32), np.ones((1, 4), np.float32), 2), np.zeros((1, 1, 2), "f4")
+
+
+def _compile_categories() -> None:
+    from fernwood.kernels.alike import tell_each_other
+
+    codes, categories = np.zeros((1, 4), np.uint8), np.ones(1, np.bool_)
+    tell_each_other(codes, codes, categories, categories, np.ones(4), np.empty((1, 1)))
+
+
 def _compile_ferns() -> None:
-    from fernwood.kernels.dealing import deal_pieces, permute_codes
-    from fernwood.kernels.drawing import deal_probe, draw_beside, draw_places, draw_weighted
     from fernwood.kernels.ferns import Field, Tally, Trunks, add_scores, draw_trunks, grow_ferns
 
     codes = np.arange(4, dtype=np.uint8).reshape(1, 4)
@@ -155,28 +197,33 @@ def _compile_ferns() -> None:
     draw_trunks(states, 1, np.zeros(1, np.int32), 1, trunks.column)
     grow_ferns(field, codes, trunks, states, scores, np.zeros((4, 3)), tally)
     add_scores(codes, trunks, scores, np.zeros((4, 2)))
-    permute_codes(codes, np.ones(1, np.uint64), codes)
-    deal_pieces(codes, np.ones(1, np.uint64), np.arange(4), np.array([0, 2, 4]), np.array([0, 2]), codes.copy())
-    draw_beside(states[0], 9, draw_places(states[0], 9, 2), 4)
-    draw_weighted(states[0], np.ones(3), 2)
-    deal_probe(states[0], np.zeros((2, 4), np.uint8), rows)
 
+
+STEPS: dict[str, Callable[[], None]] = {
+    name.removeprefix("_compile_"): step for name, step in dict(globals()).items() if name.startswith("_compile_")
+}
+"""What is compiled at a time, in one process: kernels that call the same others."""
 
 FAMILIES = {
-    "text": _compile_text,
-    "entries": _compile_entries,
-    "checksums": _compile_checksums,
-    "genotypes": _compile_genotypes,
-    "sparse": _compile_sparse,
-    "trees": _compile_trees,
-    "ratios": _compile_ratios,
-    "snowball": _compile_snowball,
-    "ferns": _compile_ferns,
-    "strata": _compile_strata,
+    "text": ("text",),
+    "entries": ("entries",),
+    "checksums": ("checksums",),
+    "genotypes": ("genotypes",),
+    "sparse": ("sparse",),
+    "trees": ("trees", "draws", "shadows"),
+    "ratios": ("ratios",),
+    "snowball": ("components", "strata", "shadows", "evidence"),
+    "counts": ("counts",),
+    "numbers": ("numbers",),
+    "categories": ("categories",),
+    "groups": ("groups",),
+    "ferns": ("ferns", "draws", "shadows"),
+    "strata": ("strata",),
 }
+"""What is needed together, and its steps; those that take longest come first."""
 
 
 def load_families(*families: str) -> None:
     """Compile the kernels of some families, or load them where that was done before."""
-    for family in families:
-        FAMILIES[family]()
+    for step in dict.fromkeys(step for family in families for step in FAMILIES[family]):
+        STEPS[step]()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from fernwood.kernels.jit import njit, njit_no_refcount
+from fernwood.kernels.jit import njit_no_refcount
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -48,15 +48,14 @@ class Chances(NamedTuple):
     width: NDArray[np.float32]
 
 
-@njit(error_model="numpy")
-def tell(scores, chances, out):
+def tell(scores: NDArray[np.float32], chances: Chances, out: NDArray[np.float32]) -> None:
     """About 1/p of every column in every context: the mean over the scores that a column has there.
 
     Parameters
     ----------
     scores : float32 array, shape (columns, contexts, scores)
     chances
-    out : float32 array, shape (columns, contexts); filled
+    out : float32 array, shape (columns, contexts), C order; filled
     """
     n_columns, n_contexts, n_scores = scores.shape
     a_column = n_contexts * n_scores
@@ -64,67 +63,56 @@ def tell(scores, chances, out):
         return
     # Many numbers together, whole columns: short loops would be all overhead.
     together = max(1, _AT_ONCE // a_column)
-    size = together * a_column
-    scale, middle, width = np.empty(size, np.float32), np.empty(size, np.float32), np.empty(size, np.float32)
-    for i in range(size):
-        scale[i] = chances.scale.reshape(-1)[i % a_column]
-        middle[i] = chances.middle.reshape(-1)[i % a_column]
-        width[i] = chances.width.reshape(-1)[i % a_column]
-    share, told, power = np.empty(size, np.float32), np.empty(size, np.float32), np.empty(size, np.int32)
-    flat = scores.reshape(-1)
-    for first in range(0, n_columns, together):
-        n_here = min(together, n_columns - first)
-        some = flat[first * a_column : (first + n_here) * a_column]
-        _invert(some, scale, middle, width, share, power, told)
-        _average(told, n_scores, out[first : first + n_here])
+    scale, middle, width = (np.tile(part.reshape(-1), together) for part in chances)
+    share, told = np.empty((2, together * a_column), np.float32)
+    power = np.empty(together * a_column, np.int32)
+    # The kernel takes numbers for bits and back: another type of the same array is cheap to make here.
+    bits, root = share.view(np.int32), told.view(np.int32)
+    _tell(scores.reshape(-1), n_scores, scale, middle, width, share, bits, told, root, power, out.reshape(-1))
 
 
-@njit(inline="always")
-def _average(told, n_scores, out):
+@njit_no_refcount
+def _tell(scores, n_scores, scale, middle, width, share, bits, told, root, power, out):
+    """exp(z²/2) for the z of every score, and the mean over the scores of a column in a context.
+
+    `bits` are those of `share`, `root` those of `told`. A few loops over short arrays, none of which reads what it
+    writes as another type: those run in vectors.
+    """
     times = _ONE / np.float32(n_scores)
-    at = 0
-    for j in range(out.shape[0]):
-        for c in range(out.shape[1]):
+    place = 0
+    for first in range(0, scores.shape[0], scale.shape[0]):
+        n = min(scale.shape[0], scores.shape[0] - first)
+        for i in range(n):
+            part = scores[first + i] / scale[i]
+            share[i] = part if part > _SMALLEST else _SMALLEST  # noqa: FURB136  (no number, and it is nothing)
+        for i in range(n):
+            root[i] = np.int32(np.float32(bits[i]) * _THIRD) + _THIRD_OF_BIAS
+        for i in range(n):
+            x, y = share[i], told[i]
+            # Twice the step of Halley, which makes of an error its cube.
+            cube = y * y * y
+            y = y * ((cube + (x + x)) / ((cube + cube) + x))
+            cube = y * y * y
+            y = y * ((cube + (x + x)) / ((cube + cube) + x))
+            z = (y - middle[i]) / width[i]
+            z = min(max(z, _ZERO), _HIGHEST)
+            share[i] = _HALF * z * z
+        for i in range(n):
+            x = share[i]
+            whole = np.int32(x * _PER_LN2 + _HALF)
+            power[i] = whole << _MANTISSA
+            many = np.float32(whole)
+            r = (x - many * _LN2_HIGH) - many * _LN2_LOW
+            series = _T3 + r * (_T4 + r * (_T5 + r * (_T6 + r * _T7)))
+            told[i] = _ONE + (r + r * r * (_T2 + r * series))
+        for i in range(n):
+            root[i] += power[i]
+        for at in range(0, n, n_scores):
             total = _ZERO
             for k in range(1, n_scores):
                 total += told[at + k]
-            out[j, c] = (total + told[at]) * times
-            at += n_scores
-
-
-@njit(inline="always")
-def _invert(scores, scale, middle, width, share, power, told):
-    """exp(z²/2) for the z of every score; `share` and `power` are room to work in.
-
-    A few loops over short arrays, none of which reads what it writes as another type: those run in vectors.
-    """
-    n = scores.shape[0]
-    for i in range(n):
-        part = scores[i] / scale[i]
-        share[i] = part if part > _SMALLEST else _SMALLEST  # noqa: FURB136  (no number, and it is nothing)
-    bits, root = share.view(np.int32), told.view(np.int32)
-    for i in range(n):
-        root[i] = np.int32(np.float32(bits[i]) * _THIRD) + _THIRD_OF_BIAS
-    for i in range(n):
-        x, y = share[i], told[i]
-        # Twice the step of Halley, which makes of an error its cube.
-        cube = y * y * y
-        y = y * ((cube + (x + x)) / ((cube + cube) + x))
-        cube = y * y * y
-        y = y * ((cube + (x + x)) / ((cube + cube) + x))
-        z = (y - middle[i]) / width[i]
-        z = min(max(z, _ZERO), _HIGHEST)
-        share[i] = _HALF * z * z
-    for i in range(n):
-        x = share[i]
-        whole = np.int32(x * _PER_LN2 + _HALF)
-        power[i] = whole << _MANTISSA
-        many = np.float32(whole)
-        r = (x - many * _LN2_HIGH) - many * _LN2_LOW
-        series = _T3 + r * (_T4 + r * (_T5 + r * (_T6 + r * _T7)))
-        told[i] = _ONE + (r + r * r * (_T2 + r * series))
-    for i in range(n):
-        root[i] += power[i]
+            out[place] = (total + told[at]) * times
+            place += 1
 
 
 @njit_no_refcount

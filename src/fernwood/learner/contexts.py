@@ -31,6 +31,7 @@ __all__ = [
     "in_parts",
     "n_beside",
     "n_laid_out",
+    "scoring_kernels",
     "used_in",
     "without_context",
 ]
@@ -128,6 +129,11 @@ def are_counted(target: TreeTarget) -> bool:
     """Whether rows are counted, and not weighed: those of classes that all weigh one, if they are not too many."""
     kernel = target.kernel
     return bool(kernel.classes and target.n_rows <= MOST_COUNTED and (kernel.weights == 1).all())
+
+
+def scoring_kernels(target: TreeTarget) -> str:
+    """The family of kernels that scores columns for a target."""
+    return "counts" if are_counted(target) else "numbers"
 
 
 def without_context(ground: Ground) -> Contexts:

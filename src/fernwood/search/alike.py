@@ -9,6 +9,7 @@ from threadpoolctl import threadpool_limits
 
 from fernwood.kernels.alike import tell_each_other
 from fernwood.kernels.components import fill_components
+from fernwood.kernels.ready import ensure_compiled
 from fernwood.learner.many import in_order
 from fernwood.run.plan import block_width
 
@@ -105,7 +106,9 @@ def _alike(examiner: Examiner, found: NDArray[np.int64]) -> NDArray[np.bool_]:
         left = some(pair[0])
         right = left if pair[0] == pair[1] else some(pair[1])
         told = _squared_correlations(left, right, scorer.weights)
-        tell_each_other(left.codes, right.codes, left.categories, right.categories, scorer.weights, told)
+        if left.categories.any() or right.categories.any():
+            ensure_compiled("categories")
+            tell_each_other(left.codes, right.codes, left.categories, right.categories, scorer.weights, told)
         return np.round(told, 6) >= round(_ALIKE**2, 6)
 
     pairs = [(one, other) for place, one in enumerate(blocks) for other in blocks[place:]]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fernwood.kernels.dealing import deal_pieces, permute_codes
+from fernwood.kernels.ready import ensure_compiled
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -52,6 +53,8 @@ class Dealer:
             self._pieces = _pieces(strata, np.arange(len(strata)) if groups is None else groups)
         elif groups is not None:
             self._pieces = _pieces(np.zeros(len(groups), np.int64), groups)
+        if self._pieces is not None:
+            ensure_compiled("groups")
 
     @property
     def in_pieces(self) -> bool:

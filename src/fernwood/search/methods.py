@@ -9,11 +9,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
 from fernwood.budget import resident
 from fernwood.errors import ParameterError, StoreError, shown
+from fernwood.kernels.families import load_families
+from fernwood.kernels.ready import ensure_compiled
+from fernwood.learner.contexts import scoring_kernels
+from fernwood.learner.target import store_target
 from fernwood.run.course import Watch
 from fernwood.search.conditions import with_names
 from fernwood.search.profiling import profiles_of
 from fernwood.search.selection import Selection
 from fernwood.shortage import saying_shortage
+from fernwood.sources.base import Kind
 
 if TYPE_CHECKING:
     from fernwood.run.directory import RunDirectory
@@ -29,7 +34,7 @@ if TYPE_CHECKING:
     from fernwood.store.base import Store
     from fernwood.work.engine import Engine
 
-__all__ = ["Settings", "bench_of", "import_method", "prepare", "select", "settings_of", "settings_on", "settings_type"]
+__all__ = ["Settings", "bench_of", "load_method", "prepare", "select", "settings_of", "settings_on", "settings_type"]
 
 Settings: TypeAlias = (
     "SnowballSettings | SubspaceSettings | FernSettings | BorutaSettings | EliminationSettings | FilterSettings"
@@ -89,11 +94,20 @@ def settings_type(method: str) -> type[Settings]:
     return kind
 
 
-def import_method(settings: Settings) -> None:
-    """Import what a search with these settings runs, so that what it takes is resident from now on."""
+def load_method(store: Store, settings: Settings) -> None:
+    """Import what a search of a store runs, and load its kernels: what they take is resident from now on."""
     _load(_METHODS[settings.method].select)
     if getattr(settings, "goal", None) == "minimal":
         import_module("fernwood.search.reducing")
+    kernels = list(settings.kernels)
+    if settings.method == "snowball":
+        kernels.append(scoring_kernels(store_target(store)))
+        if (store.kinds == Kind.CATEGORY).any():
+            kernels.append("categories")
+    if store.groups is not None or getattr(settings, "given", None):
+        kernels.append("groups")
+    ensure_compiled(*kernels)
+    load_families(*kernels)
 
 
 def _load(part: str) -> Any:

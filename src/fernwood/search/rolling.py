@@ -10,7 +10,7 @@ import numpy as np
 
 from fernwood.insight import Insight
 from fernwood.kernels.ready import ensure_compiled
-from fernwood.learner.contexts import are_counted, n_laid_out
+from fernwood.learner.contexts import are_counted, n_laid_out, scoring_kernels
 from fernwood.relations import Relations
 from fernwood.relevance.decision import Decision, Verdicts
 from fernwood.relevance.shadows import false_discoveries, smallest_counted
@@ -193,7 +193,7 @@ def prepare(
         memory=memory,
         held=held,
     )
-    ensure_compiled(*settings.kernels)
+    ensure_compiled(*settings.kernels, scoring_kernels(found.ground.target))
 
     def looking(at: Sight, *, whole: bool) -> _Looking:
         examiner = devices.examiner(at.scorer, ids, plan.n_threads, counts=are_counted(at.ground.target))

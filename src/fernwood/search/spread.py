@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from fernwood.kernels.ready import ensure_compiled
-from fernwood.learner.contexts import used_in
+from fernwood.learner.contexts import scoring_kernels, used_in
 from fernwood.relevance.shadows import by_chance, inverse_chances, summed
 from fernwood.run.plan import block_width
 from fernwood.search.conditions import given_positions
@@ -286,10 +286,10 @@ class SnowballBench:
     """
 
     def __init__(self, store: Store, settings: SnowballSettings, seed: int) -> None:
-        ensure_compiled(*settings.kernels)
         given = given_positions(store, settings.given)
         sample = sampled_rows(store, settings.max_rows, seed)
         self._whole = sight(store, given, seed)
+        ensure_compiled(*settings.kernels, scoring_kernels(self._whole.ground.target))
         self._part = self._whole if sample is None else sight(store.rows(sample), given, seed)
         self._width = block_width(store.n_rows)
         self._lock = threading.Lock()

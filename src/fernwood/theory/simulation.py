@@ -16,10 +16,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from fernwood import seeds
 from fernwood.errors import ParameterError
+from fernwood.kernels.jit import njit
 from fernwood.theory.convergence import checked
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ def conditionings(scenario: str, r: int, max_degree: int = 5, seed: int = 0, rep
     return needs
 
 
-@njit(cache=True, nogil=True)
+@njit
 def _search(needs, p, q, kept, max_features, state, found):  # type: ignore[no-untyped-def]
     """Run one search; `found` (int32, n_iter + 1) receives the number of columns found after every iteration.
 
@@ -161,7 +161,7 @@ def _search(needs, p, q, kept, max_features, state, found):  # type: ignore[no-u
         found[iteration] = n_found
 
 
-@njit(cache=True, nogil=True)
+@njit
 def _draw(is_found, n_found, p, q, kept, state, order, drawn):  # type: ignore[no-untyped-def]
     """Mark the relevant columns of a draw in `drawn`; returns the number of irrelevant ones with them."""
     r = len(drawn)
@@ -188,7 +188,7 @@ def _draw(is_found, n_found, p, q, kept, state, order, drawn):  # type: ignore[n
     return places
 
 
-@njit(cache=True, nogil=True)
+@njit
 def _tree(needs, drawn, others, max_features, state, is_found):  # type: ignore[no-untyped-def]
     """Use up the columns of a draw level by level; marks what is found and returns how many of it are new."""
     r = len(drawn)
@@ -230,7 +230,7 @@ def _tree(needs, drawn, others, max_features, state, is_found):  # type: ignore[
     return new
 
 
-@njit(cache=True, nogil=True)
+@njit
 def _ready(needs, used, i):  # type: ignore[no-untyped-def]
     """Whether all that column i needs has been used."""
     for j in range(len(used)):  # noqa: SIM110  (compiled)
@@ -239,7 +239,7 @@ def _ready(needs, used, i):  # type: ignore[no-untyped-def]
     return True
 
 
-@njit(cache=True, nogil=True)
+@njit
 def _below(n, state):  # type: ignore[no-untyped-def]
     """A whole number from 0 to n − 1, all alike: bits of a 64-bit xorshift, drawn again while they say n or more."""
     bits = 0
