@@ -1,7 +1,8 @@
 """Changes of a table whose effect on the answer is known, over all searches and models; see `torture.metamorphic`.
 
 `python -m torture metamorphic` goes through every case on table after table. Here is one table of each task, and every
-search meets a part of the relations and of the ways, each of which meets all kinds of searches.
+search meets a part of the relations and of the ways, each of which meets all kinds of searches. As many more are in the
+long part.
 """
 
 from __future__ import annotations
@@ -29,8 +30,9 @@ SEARCHED = [(name, task) for name, search in SEARCHES.items() for task in search
 
 
 def some(cases: list, of: int) -> list:
-    """Every so many of the cases: neighbours in a list of searches are of one kind."""
-    return cases[SEED % of :: of]
+    """Every so many of the cases, every second of them for the long part: neighbours in a list are of one kind."""
+    taken = cases[SEED % of :: of]
+    return [pytest.param(*case, marks=[pytest.mark.long] * (i % 2)) for i, case in enumerate(taken)]
 
 
 @pytest.mark.parametrize(("relation", "name", "task"), some(checking.cases(), of=3))
@@ -58,9 +60,10 @@ def test_a_search_is_stopped_at_every_point(name: str, tmp_path: Path) -> None:
     assert [stop for stop in stops if stop[1]] == []
 
 
-def test_without_compiled_code() -> None:
+@pytest.mark.parametrize("names", [["SRS", "ferns"], pytest.param(["Boruta"], marks=pytest.mark.long)], ids=" ".join)
+def test_without_compiled_code(names: list[str]) -> None:
     """Of the snowball, whose shadows are too many for this, the kernel that differed is below."""
-    assert both_ways(["SRS", "ferns", "Boruta"], "classification", SEED) == ""
+    assert both_ways(names, "classification", SEED) == ""
 
 
 LONG_STEPS = """
@@ -106,7 +109,15 @@ def test_other_answers_are_noticed() -> None:
     ("relation", "name"),
     [
         *product(["columns duplicated", "noise added", "rows of no weight"], ["ferns"]),
-        *product(["rows permuted", "noise added"], ["SRS", "RS", "Boruta", "Boruta with fixed shadows"]),
+        *product(["noise added"], ["SRS", "RS", "Boruta with fixed shadows"]),
+        ("rows permuted", "Boruta"),
+        *(
+            pytest.param(*case, marks=pytest.mark.long)
+            for case in (
+                *product(["rows permuted"], ["SRS", "RS", "Boruta with fixed shadows"]),
+                ("noise added", "Boruta"),
+            )
+        ),
     ],
 )
 def test_what_clearly_tells_stays_found(relation: str, name: str) -> None:
