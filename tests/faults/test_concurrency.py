@@ -24,17 +24,13 @@ from tests.made_runs import made_run
 from torture.crowds import SCENES, Crowd, Seen
 from torture.forking import Forker
 
-SECONDS = 0.7
+SECONDS = [0.3, pytest.param(2.0, marks=pytest.mark.long)]
 
 
-@pytest.fixture(scope="module")
-def crowd(tmp_path_factory: pytest.TempPathFactory, forker: Forker) -> Crowd:
-    return Crowd(tmp_path_factory.mktemp("crowd"), forker)
-
-
+@pytest.mark.parametrize("seconds", SECONDS)
 @pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.__name__)
-def test_a_scene(crowd: Crowd, scene: Callable[[Crowd, float], Seen]) -> None:
-    counts, faults = scene(crowd, SECONDS)
+def test_a_scene(tmp_path: Path, forker: Forker, scene: Callable[[Crowd, float], Seen], seconds: float) -> None:
+    counts, faults = scene(Crowd(tmp_path, forker), seconds)
     assert faults == []
     assert counts.total() > 0
 

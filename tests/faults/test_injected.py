@@ -16,7 +16,7 @@ from torture.failing import Case, all_cases, n_descriptors, spread, tried
 from torture.faulty import FAULTS, Disk, Fault, FaultyDisk, installed
 from torture.life import Life
 
-N_CASES = 120
+N_CASES = [40, pytest.param(400, marks=pytest.mark.long)]
 
 
 @pytest.fixture(scope="module")
@@ -43,15 +43,16 @@ def test_there_are_many_cases_of_every_call(cases: list[Case]) -> None:
     assert {"stat", "fstat", "scandir", "flock", "rmtree", "mkdtemp"} <= calls <= FAULTS.keys()
 
 
-def test_a_fault_leaves_an_old_state_or_a_new_one_and_one_sentence(life: Life, cases: list[Case]) -> None:
+@pytest.mark.parametrize("n_cases", N_CASES)
+def test_a_fault_leaves_an_old_state_or_a_new_one_and_one_sentence(life: Life, cases: list[Case], n_cases: int) -> None:
     met, wrong = 0, {}
-    for case in spread(cases, N_CASES):
+    for case in spread(cases, n_cases):
         outcome = tried(life, case)
         met += outcome.met
         if outcome.wrong:
             wrong[str(case)] = outcome.wrong
     assert wrong == {}
-    assert met > N_CASES * 0.9
+    assert met > n_cases * 0.9
 
 
 @pytest.mark.parametrize(("path", "what"), [("x.csv", "'x.csv'"), (None, "the disk")])

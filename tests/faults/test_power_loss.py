@@ -13,12 +13,13 @@ from torture.blackout import WAYS, _Model, _Recorder, judged, spread_cuts
 from torture.faulty import installed
 from torture.life import Life
 
-N_CUTS = 100
+N_CUTS = [35, pytest.param(350, marks=pytest.mark.long)]
 
 
-def test_what_is_left_is_old_or_new_or_refused_and_a_rerun_succeeds(life: Life) -> None:
-    cuts = spread_cuts(life, N_CUTS)
-    assert len(cuts) == N_CUTS
+@pytest.mark.parametrize("n_cuts", N_CUTS)
+def test_what_is_left_is_old_or_new_or_refused_and_a_rerun_succeeds(life: Life, n_cuts: int) -> None:
+    cuts = spread_cuts(life, n_cuts)
+    assert len(cuts) == n_cuts
     wrong = {str(cut): after.wrong for cut, laid_out in cuts if (after := judged(life, cut, laid_out)).wrong}
     assert wrong == {}
 

@@ -177,7 +177,7 @@ import json, sys
 import fernwood, joblib
 from joblib.externals.loky import get_reusable_executor
 
-selector = fernwood.SnowballSelector(random_state=3, n_jobs=2)
+selector = fernwood.SnowballSelector(max_contexts=0, random_state=3, n_jobs=2)
 with fernwood.open(sys.argv[1]) as here:
     alone = selector.fit(here).result_.confirmed.tolist()
 with fernwood.open(sys.argv[2]) as there, joblib.parallel_config("loky", n_jobs=2):
@@ -219,5 +219,6 @@ def test_what_is_not_there_is_told(there: dict[str, str], monkeypatch: pytest.Mo
     with pytest.raises(StoreError, match="'s3://nobody/s.fern' is no store"):
         fernwood.open("s3://nobody/s.fern")
     monkeypatch.setattr(objects, "_PAUSES", ())
+    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
     with pytest.raises(StoreError, match=r"'s3://bucket/s.fern' cannot be read \(EndpointConnectionError\); check the"):
         fernwood.open(f"s3://{BUCKET}/s.fern", options={"endpoint_url": "http://127.0.0.1:1"})

@@ -28,23 +28,25 @@ CASES = [
 ]
 
 
-def test_simulated_and_expected_curves() -> None:
+@pytest.mark.parametrize(("seeds", "most"), [((0,), 3), pytest.param((0, 1), 4, marks=pytest.mark.long)])
+def test_simulated_and_expected_curves(seeds: tuple[int, ...], most: int) -> None:
     """Within three standard errors everywhere, over 2000 repetitions, but for what chance allows.
 
     The farthest of the hundreds of points of a curve lies beyond three errors in about one curve of seventeen (3 of 36
-    at seeds 0 to 3), so of 18 curves more than four do once in six hundred times; none is ever beyond five. Where
-    almost all searches are done, the error is that of ten searches: the few that are not say little about their spread.
+    at seeds 0 to 3), so of 9 curves more than three, and of 18 more than four, do once in some five hundred times; none
+    is ever beyond five. Where almost all searches are done, the error is that of ten searches: the few that are not say
+    little about their spread.
     """
     far = 0
     for scenario, p, q, r, alpha, n_iter in CASES:
         expected = theory.expected_found(scenario, p, q, r, alpha, np.arange(n_iter + 1))
         assert expected[-1] > r - 0.01
-        for seed in (0, 1):
+        for seed in seeds:
             course = theory.simulate(scenario, p, q, r, alpha, n_iter=n_iter, repetitions=2000, random_state=seed)
             errors = np.abs(course.mean - expected) / np.maximum(course.standard_error, 10 / 2000)
             assert errors.max() <= 5
             far += errors.max() > 3
-    assert far <= 4
+    assert far <= most
 
 
 @pytest.mark.parametrize(("scenario", "alpha"), [("chaining", 0), ("chaining", 0.05), ("clique", 1), ("marginal", 0.4)])

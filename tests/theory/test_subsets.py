@@ -76,14 +76,17 @@ def test_what_is_derived_from_single_columns_is_what_sets_say(distribution: Dist
     assert distribution.has_composition(output_only=True) == composes
 
 
-def test_the_largest_questions_are_answered_in_seconds() -> None:
-    largest = theory.xor(14)
+@pytest.mark.parametrize(
+    ("n_inputs", "n_copies", "seconds"), [(11, 9, 10), pytest.param(14, 10, 40, marks=pytest.mark.long)]
+)
+def test_the_largest_questions_are_answered_in_seconds(n_inputs: int, n_copies: int, seconds: float) -> None:
+    largest = theory.xor(n_inputs)
     begun = time.process_time()
     assert set(largest.relevance().values()) == {"strong"}
     assert largest.markov_boundaries() == [largest.inputs]
-    assert largest.importances()["X1"] == pytest.approx(1 / 14)
-    digits = theory.noisy_copies(10, "1/11")
+    assert largest.importances()["X1"] == pytest.approx(1 / n_inputs)
+    digits = theory.noisy_copies(n_copies, "1/11")
     assert digits.weights.dtype == object
-    assert digits.relevance()["X1.10"] == "weak"
+    assert digits.relevance()[f"X1.{n_copies}"] == "weak"
     assert sum(digits.importances().values()) == pytest.approx(1)
-    assert time.process_time() - begun < 40  # some ten on a busy machine
+    assert time.process_time() - begun < seconds  # some ten for the largest on a busy machine
