@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -64,9 +66,10 @@ def test_a_budget_that_is_too_small() -> None:
 
 # Measured -----------------------------------------------------------------------------------------------------------
 
-# Warmed up by a search of the same kind, so that loading compiled code is not counted: what is left is the search.
-MEASURED = """
-import sys, warnings
+# Loads libraries once, and measures a search in a child of its own for every line of JSON on standard input. A child is
+# warmed up by a search of the same kind, so that loading compiled code is not counted: what is left is the search.
+MEASURING = """
+import json, os, sys, warnings
 from pathlib import Path
 import numpy as np, fernwood
 from fernwood.budget import resident
@@ -74,39 +77,64 @@ from fernwood.run import plan as planning
 from fernwood.search import rolling, selecting
 from fernwood.search.settings import SubspaceSettings
 from fernwood.search.snowball_settings import SnowballSettings
-path, n_threads, method, settings = sys.argv[1], int(sys.argv[2]), sys.argv[3], eval(sys.argv[4])
-if method == "subspace":
-    room, plan, search, make, small_ones = (
-        selecting, "plan_draws", selecting.select_by_subspaces, SubspaceSettings, {"q": 3}
-    )
-else:
-    room, plan, search, make, small_ones = rolling, "plan_waves", rolling.select_by_snowball, SnowballSettings, {}
 warnings.simplefilter("ignore")
-small = fernwood.ingest(np.random.default_rng(0).standard_normal((80, 6)), target=[i % 2 for i in range(80)])
-search(small, make(**settings | small_ones), 0, n_threads=n_threads)
-plans = []
-def spy(*args, **options):
-    plans.append(getattr(planning, plan)(*args, **options))
-    return plans[-1]
-setattr(room, plan, spy)
-store = fernwood.open(path)
-Path("/proc/self/clear_refs").write_text("5")  # the peak is forgotten
-before = resident()
-found = search(store, make(**settings), 0, n_threads=n_threads).result
-ranking, summary = found.ranking, found.summary()
-# Not getrusage, which a child begins at the size of its parent.
-peak = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM"))
-print(1024 * int(peak.split()[1]) - before, plans[0].total)
+def measure(path, n_threads, method, settings):
+    if method == "subspace":
+        room, plan, search, make, small_ones = (
+            selecting, "plan_draws", selecting.select_by_subspaces, SubspaceSettings, {"q": 3}
+        )
+    else:
+        room, plan, search, make, small_ones = rolling, "plan_waves", rolling.select_by_snowball, SnowballSettings, {}
+    small = fernwood.ingest(np.random.default_rng(0).standard_normal((80, 6)), target=[i % 2 for i in range(80)])
+    search(small, make(**settings | small_ones), 0, n_threads=n_threads)
+    plans = []
+    def spy(*args, **options):
+        plans.append(getattr(planning, plan)(*args, **options))
+        return plans[-1]
+    setattr(room, plan, spy)
+    store = fernwood.open(path)
+    Path("/proc/self/clear_refs").write_text("5")  # the peak is forgotten
+    before = resident()
+    found = search(store, make(**settings), 0, n_threads=n_threads).result
+    ranking, summary = found.ranking, found.summary()
+    # Not getrusage, which a child begins at the size of its parent.
+    peak = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM"))
+    print(1024 * int(peak.split()[1]) - before, plans[0].total, flush=True)
+while line := sys.stdin.readline():
+    if os.fork() == 0:
+        code = 1
+        try:
+            measure(**json.loads(line))
+            code = 0
+        finally:
+            os._exit(code)
+    if os.wait()[1]:
+        print("failed", flush=True)
 """
+Measured = Callable[..., tuple[int, int]]
 
 
-def measured(store: Path, n_threads: int, method: str, **settings: object) -> tuple[int, int]:
+@pytest.fixture(scope="module")
+def measured() -> Iterator[Measured]:
+    """Measures a search: its peak, and what was planned."""
+    ensure_compiled("trees", "snowball")
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    command = [sys.executable, "-c", MEASURED, str(store), str(n_threads), method, repr(settings)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    peak, planned = map(int, done.stdout.split())
-    return peak, planned
+    with subprocess.Popen(
+        [sys.executable, "-c", MEASURING], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        asked, told = process.stdin, process.stdout
+
+        def measured(store: Path, n_threads: int, method: str, **settings: object) -> tuple[int, int]:
+            request = {"path": str(store), "n_threads": n_threads, "method": method, "settings": settings}
+            asked.write(json.dumps(request) + "\n")
+            asked.flush()
+            peak, planned = map(int, told.readline().split())
+            return peak, planned
+
+        yield measured
+        asked.close()
 
 
 @pytest.mark.skipif(not os.access("/proc/self/clear_refs", os.W_OK), reason="the peak cannot be reset here")
@@ -122,9 +150,8 @@ def measured(store: Path, n_threads: int, method: str, **settings: object) -> tu
     ],
 )
 def test_a_search_keeps_to_its_plan(
-    tmp_path: Path, n_rows: int, n_columns: int, n_threads: int, settings: dict[str, object]
+    measured: Measured, tmp_path: Path, n_rows: int, n_columns: int, n_threads: int, settings: dict[str, object]
 ) -> None:
-    ensure_compiled("trees")
     make_madelon(n_rows, n_columns, random_state=0, out=tmp_path / "s.fern")
     peak, planned = measured(tmp_path / "s.fern", n_threads, "subspace", **settings)
     assert peak <= planned
@@ -143,9 +170,8 @@ def test_a_search_keeps_to_its_plan(
     ],
 )
 def test_a_snowball_keeps_to_its_plan(
-    tmp_path: Path, n_rows: int, n_columns: int, n_threads: int, settings: dict[str, object]
+    measured: Measured, tmp_path: Path, n_rows: int, n_columns: int, n_threads: int, settings: dict[str, object]
 ) -> None:
-    ensure_compiled("snowball")
     make_madelon(n_rows, n_columns, class_sep=2.0, random_state=0, out=tmp_path / "s.fern")
     peak, planned = measured(tmp_path / "s.fern", n_threads, "snowball", **settings)
     assert peak <= planned
