@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from benchmarks.data import find_data
+from benchmarks.data import find_data, how_to_have_it
 
 
 class Problem(NamedTuple):
@@ -165,9 +165,10 @@ def problem(name: str) -> Problem:
         return led(np.random.default_rng(1), labels=name == "led-labels")
     import pyarrow.parquet as pq
 
-    path = find_data(file_of(name) or "")
+    file = file_of(name) or ""
+    path = find_data(file)
     if path is None:
-        sys.exit(f"{file_of(name)} is not here; set FERNWOOD_DATA to the folder that holds it")
+        sys.exit(how_to_have_it(file))
     table = pq.read_table(path)
     names = [c for c in table.column_names if c not in ("target", "split")]
     x = np.column_stack([table.column(c).to_numpy(zero_copy_only=False).astype(float) for c in names])

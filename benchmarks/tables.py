@@ -7,13 +7,13 @@ import pyarrow.parquet as pq
 from sklearn.datasets import load_iris, make_friedman1
 
 import fernwood
-from benchmarks.data import find_data
+from benchmarks.data import find_data, how_to_have_it
 
 
 def real(name: str) -> tuple[np.ndarray, np.ndarray]:
     path = find_data(name)
     if path is None:
-        sys.exit(f"{name} is not here; set FERNWOOD_DATA to the folder that holds it")
+        sys.exit(how_to_have_it(name))
     table = pq.read_table(path)
     columns = [c for c in table.column_names if c not in ("target", "split")]
     return np.column_stack([table.column(c).to_numpy() for c in columns]), table.column("target").to_numpy()

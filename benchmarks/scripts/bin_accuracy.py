@@ -1,7 +1,6 @@
 """What bins cost a forest: cross-validated accuracy on raw values, on default codes and on codes of 255 bins."""
 
 import json
-import os
 import tempfile
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 
 import fernwood
+from benchmarks.data import find_data
 
 
 def accuracy(table: np.ndarray, target: np.ndarray) -> float:
@@ -27,9 +27,8 @@ def accuracy(table: np.ndarray, target: np.ndarray) -> float:
 
 
 tables = {"breast_cancer": load_breast_cancer(return_X_y=True)}
-here = Path(os.environ.get("FERNWOOD_DATA") or Path(__file__).resolve().parents[3] / "shared" / "data")
-if (here / "madelon.parquet").is_file():
-    frame = pq.read_table(here / "madelon.parquet")
+if (madelon := find_data("madelon.parquet")) is not None:
+    frame = pq.read_table(madelon)
     columns = [name for name in frame.column_names if name.startswith("f")]
     tables["madelon"] = (
         np.column_stack([frame.column(name).to_numpy() for name in columns]),
