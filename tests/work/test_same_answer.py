@@ -63,13 +63,13 @@ CASES: dict[str, tuple[Any, Settings]] = {
     ),
     "some rows of a store": (lambda: plain().rows(np.arange(20, 280)), QUICK),
     "few that suffice": (
-        lambda: narrow(30),
+        lambda: narrow(16),
         SnowballSettings(n_contexts=32, max_waves=4, n_confirming=32, goal="minimal"),
     ),
     "subspaces": (mixed, SubspaceSettings(n_iter=50, round_size=7)),
     "subspaces, weighted": (
         plain,
-        SubspaceSettings(n_iter=50, weighted=True, importance="permutation", max_samples=0.7),
+        SubspaceSettings(n_iter=24, weighted=True, round_size=8, importance="permutation", max_samples=0.7),
     ),
     "subspaces of ferns": (plain, SubspaceSettings(n_iter=70, learner="ferns")),
     "ferns": (mixed, FernSettings(scans=100)),
