@@ -1,6 +1,7 @@
-# Every target makes .venv first when it is missing or older than pyproject.toml.
+# Every target makes .venv first when it is missing or older than pyproject.toml; each installs what it needs.
 PYTHON ?= python3
 BIN := .venv/bin
+INSTALLED := .venv/.installed
 FRESH := .venv/.filled
 
 SCALE := scale-million scale-subspace scale-ten-million scale-rows scale-rows-subspace scale-width scale-store \
@@ -14,8 +15,8 @@ COMPILED := .venv/.compiled
 
 help:
 	@echo "make demo   a small end-to-end run on a generated table"
-	@echo "make test   the test suite"
-	@echo "make test-all  the same, and what takes minutes: other random tables on every commit, calibration"
+	@echo "make test   the test suite, in a few minutes"
+	@echo "make test-all  the same, and what is long: whole matrices of cases, calibration, other random tables on every commit"
 	@echo "make test-min, test-new  the tests with the lowest and with the newest versions of every library"
 	@echo "make lint   ruff and mypy, as CI runs them"
 	@echo "make format ruff's formatter and its safe fixes"
@@ -28,22 +29,28 @@ help:
 	@echo "make torture  faults, kills, hostile input and long runs at full size (hours)"
 	@echo "make clean  remove .venv, caches and the demo's files"
 
-$(FRESH): pyproject.toml
-	@echo "==> making .venv with $(PYTHON) and installing Fernwood into it (first time: a minute or two)"
+$(INSTALLED): pyproject.toml
+	@echo "==> making .venv with $(PYTHON) and installing Fernwood into it (first time: half a minute or more)"
 	@$(PYTHON) -c 'import sys; sys.exit("Fernwood needs Python 3.11 or newer, this is " + sys.version.split()[0] + ": make PYTHON=python3.12 ...") if sys.version_info < (3, 11) else None'
 	@$(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+# The demo compiles what it uses, and nothing else.
+demo: $(INSTALLED)
+	@$(BIN)/fernwood demo --out demo
+
+$(FRESH): $(INSTALLED)
+	@echo "==> installing what tests and tools need"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,plot]'
 	@touch $@
 
-$(COMPILED): $(FRESH)
-	@echo "==> compiling the numerical code (first time: a minute or two)"
+$(COMPILED): $(INSTALLED)
+	@echo "==> compiling all of the numerical code (first time: about a minute)"
 	@$(BIN)/python -m fernwood.kernels
 	@touch $@
 
-demo: $(COMPILED)
-	@$(BIN)/fernwood demo --out demo
-
-# What optional formats and clusters need, and what stands in for an object store: demo and lint do without.
+# What optional formats and clusters need, and what stands in for an object store: lint does without.
 $(TESTED): $(FRESH)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
 	@touch $@
@@ -113,7 +120,7 @@ browser: $(FRESH)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[browser]'
 	@npm install --silent --no-save --no-audit --no-fund --prefix .browser axe-core
 
-bench: $(COMPILED)
+bench: $(FRESH) $(COMPILED)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
 	@echo "==> running all benchmarks (long; benchmarks/run.py CASE runs one)"
 	@$(BIN)/python benchmarks/run.py
@@ -122,11 +129,11 @@ bench-cluster: $(TESTED) $(COMPILED)
 	@echo "==> running the benchmarks of clusters and object stores (minutes)"
 	@$(BIN)/python benchmarks/run.py cluster-dask cluster-object-store cluster-units --results benchmarks/results/cluster.jsonl
 
-bench-scale: $(COMPILED)
+bench-scale: $(FRESH) $(COMPILED)
 	@echo "==> running the benchmarks of scale (minutes, and gigabytes in benchmarks/scratch)"
 	@$(BIN)/python benchmarks/run.py $(SCALE) --results benchmarks/results/scale.jsonl
 
-reproduce: $(COMPILED)
+reproduce: $(FRESH) $(COMPILED)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
 	@echo "==> reproducing the papers into experiments/results/ and docs/reproduction.md"
 	@$(BIN)/python -m experiments all
