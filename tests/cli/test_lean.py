@@ -1,7 +1,11 @@
-"""What a command line does not load: pandas takes 38 MB of every budget, and no command but those of AnnData uses it."""
+"""What a command line does not load: pandas takes 38 MB of every budget, and no command but those of AnnData uses it.
+
+A search loads its own method and no other, since all of them together load most of SciPy and all of scikit-learn.
+"""
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -57,3 +61,27 @@ def test_pandas_is_not_loaded(name: str, folder: Path) -> None:
     done = command(folder, COMMANDS[name])
     assert done.returncode == 0, done.stderr
     assert done.stderr.endswith("lean"), done.stderr
+
+
+LOADED = """
+import atexit, json, sys
+atexit.register(lambda: sys.stderr.write(json.dumps(sorted(sys.modules))))
+from fernwood.cli import main
+main()
+"""
+SEARCHES = "fernwood.search."
+METHODS = {f"{SEARCHES}{name}" for name in ("boruta", "elimination", "fern_fitting", "filter", "fitting", "reducing")}
+
+
+def test_a_plain_select_loads_its_own_method_and_little_else(folder: Path) -> None:
+    words = ["select", "t.csv", "--target", "y", "--out", "plain.run", *SEARCH]
+    done = subprocess.run(
+        [sys.executable, "-c", LOADED, *words], cwd=folder, capture_output=True, text=True, check=False
+    )
+    loaded = set(json.loads(done.stderr))
+    assert {"fernwood.search.snowball", "numba", "numpy", "pyarrow"} <= loaded
+    assert not loaded & METHODS
+    assert not loaded & {"cffi", "jinja2", "joblib", "matplotlib", "narwhals", "pandas._libs", "sklearn", "yaml"}
+    parts_of_scipy = {name.split(".")[1] for name in loaded if name.startswith("scipy.")}
+    assert {part for part in parts_of_scipy if not part.startswith("_")} <= {"version"}
+    assert not {"fernwood.selectors", "fernwood.models", "fernwood.report.html", "fernwood.theory"} & loaded
