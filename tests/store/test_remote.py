@@ -131,7 +131,7 @@ def test_a_small_cache_stays_small_and_reads_right(
 
     def work(seed: int) -> None:
         rng = np.random.default_rng(seed)
-        for _ in range(40):
+        for _ in range(40 // threads):
             some = rng.permutation(N_COLUMNS)[: rng.integers(1, 30)]
             store.expect(some)
             if not (store.read(some) == codes[some]).all():

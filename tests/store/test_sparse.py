@@ -183,7 +183,7 @@ def test_a_damaged_index_is_refused() -> None:
 
 
 def test_a_budget_too_small_says_what_would_do() -> None:
-    matrix = scipy.sparse.random_array((3000, 2000), density=0.01, format="csr", random_state=np.random.default_rng(0))
+    matrix = scipy.sparse.random_array((2000, 600), density=0.01, format="csr", random_state=np.random.default_rng(0))
     with pytest.raises(BudgetError, match="too small for the sparse matrix; at least") as refused:
         fernwood.ingest(matrix, memory="1MB")
     store = fernwood.ingest(matrix, memory=refused.value.least)
