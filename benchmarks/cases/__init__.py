@@ -13,6 +13,7 @@ from benchmarks.cases.minimal import minimal_madelon
 from benchmarks.cases.report import report_million
 from benchmarks.cases.scale import SCALE_CASES as WIDE_CASES
 from benchmarks.cases.snowball import SNOWBALL_CASES
+from benchmarks.cases.start import start_demo, start_select
 from benchmarks.cases.subspace import (
     select_demo,
     srs_madelon,
@@ -61,6 +62,8 @@ CASES = {
     "srs-shadow-all": srs_shadow_all,
     "srs-mirror-rate": srs_mirror_rate,
     "demo": select_demo,
+    "start-select": start_select,
+    "start-demo": start_demo,
     **SNOWBALL_CASES,
     "minimal-madelon": minimal_madelon,
     "boruta-madelon": boruta_madelon,
