@@ -41,6 +41,8 @@ def njit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     if function is None:
         return partial(njit, **options)
     options |= {"nogil": True, "no_cfunc_wrapper": True}
+    if options.get("inline") == "always":  # it is kept with what it becomes a part of
+        return numba.njit(**options)(function)
     try:
         kernel = numba.njit(cache=True, **options)(function)
     except RuntimeError:  # no folder can be written
