@@ -174,10 +174,10 @@ def test_many_columns_and_wrong_answers() -> None:
 
 
 @pytest.mark.parametrize("candidates", [2, 5])
-@pytest.mark.parametrize("changes", [{}, {"n_relevant": 10}, {"search": "binary"}])
+@pytest.mark.parametrize("changes", [{}, {"n_relevant": 5}, {"search": "binary"}])
 def test_several_removals_at_once(candidates: int, changes: dict[str, Any]) -> None:
-    errors = oracle(100, 10, 1)
-    removals = EliminationSettings("tree", candidates=candidates, **changes).removals(100, 1)
+    errors = oracle(50, 5, 1)
+    removals = EliminationSettings("tree", candidates=candidates, **changes).removals(50, 1)
     one, four = (drive(EliminationLoop(errors, removals, 0.002, n_threads=n)).state for n in (1, 4))
     assert errors.relevant <= set(np.flatnonzero(one.left).tolist())
     np.testing.assert_array_equal(one.removed_in, four.removed_in)

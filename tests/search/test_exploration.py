@@ -35,8 +35,8 @@ def test_what_more_would_cost() -> None:
 @pytest.mark.parametrize(("depth", "n_columns"), [(6, 8), (6, 30), (4, 5), (1, 2), (5, 5), (2, 3)])
 def test_the_chance_to_meet_is_that_of_contexts_with_all_but_one(depth: int, n_columns: int) -> None:
     """A column is not examined in a context that holds it: counted over all contexts there are."""
+    every = np.fromiter(chain.from_iterable(combinations(range(n_columns), depth)), np.int8).reshape(-1, depth)
     for degree in (2, 3):
-        every = np.fromiter(chain.from_iterable(combinations(range(n_columns), depth)), np.int8).reshape(-1, depth)
         shows = np.mean(np.count_nonzero(every < degree, axis=1) == degree - 1)
         if degree <= n_columns:
             assert Exploration(3, depth, n_columns).met(degree) == pytest.approx(1 - (1 - shows) ** 3, abs=1e-12)

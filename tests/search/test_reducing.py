@@ -226,10 +226,10 @@ def by_batch(n_rows: int, seed: int = 0) -> pd.DataFrame:
 
 @pytest.mark.parametrize("grouped", [False, True])
 def test_stand_ins_do_not_depend_on_where_rows_stand(grouped: bool) -> None:
-    table = by_batch(6000)
-    for rows in (np.arange(6000), np.random.default_rng(1).permutation(6000)):
+    table = by_batch(3000)
+    for rows in (np.arange(3000), np.random.default_rng(1).permutation(3000)):
         some = table.iloc[rows].reset_index(drop=True)
-        groups = rows // 500 if grouped else None
+        groups = rows // 250 if grouped else None
         store = fernwood.ingest(some, target=-some["f"], groups=groups)
         few = named(select(store, SnowballSettings(**QUICK), 0).result)
         assert few["kept"] == ["f"]
