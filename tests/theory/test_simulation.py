@@ -49,24 +49,29 @@ def test_simulated_and_expected_curves(seeds: tuple[int, ...], most: int) -> Non
     assert far <= most
 
 
+MANY = [10_000, pytest.param(40_000, marks=pytest.mark.long)]
+
+
+@pytest.mark.parametrize("repetitions", MANY)
 @pytest.mark.parametrize(("scenario", "alpha"), [("chaining", 0), ("chaining", 0.05), ("clique", 1), ("marginal", 0.4)])
-def test_many_searches_pooled(scenario: str, alpha: float) -> None:
-    """40 000 searches, five standard errors at 30 points: a false alarm in sixty thousand seeds."""
-    course = theory.simulate(scenario, 60, 30, 4, alpha, n_iter=30, repetitions=40_000, random_state=0)
+def test_many_searches_pooled(scenario: str, alpha: float, repetitions: int) -> None:
+    """Many searches, five standard errors at 30 points: a false alarm in sixty thousand seeds."""
+    course = theory.simulate(scenario, 60, 30, 4, alpha, n_iter=30, repetitions=repetitions, random_state=0)
     expected = theory.expected_found(scenario, 60, 30, 4, alpha, np.arange(31))
-    error = np.maximum(course.standard_error, 10 / 40_000)
+    error = np.maximum(course.standard_error, 10 / repetitions)
     assert np.all(np.abs(course.mean - expected) <= 5 * error)
 
 
+@pytest.mark.parametrize("repetitions", MANY)
 @pytest.mark.parametrize("max_features", [1, 2, 3, 5])
 @pytest.mark.parametrize("scenario", ["chaining", "clique"])
-def test_trees_of_any_k(scenario: str, max_features: int) -> None:
-    """One tree on three relevant columns and two others, against all its courses: 40 000 trees, five errors."""
+def test_trees_of_any_k(scenario: str, max_features: int, repetitions: int) -> None:
+    """One tree on three relevant columns and two others, against all its courses: many trees, five errors."""
     needs = conditionings(scenario, 3)
     courses = theory_trees.level_tree(needs.tolist(), 2, max_features)
     expected = float(sum(len(found) * chance for found, chance in courses.items()))
     course = theory.simulate(
-        scenario, 5, 5, 3, 0, max_features=max_features, n_iter=1, repetitions=40_000, random_state=0
+        scenario, 5, 5, 3, 0, max_features=max_features, n_iter=1, repetitions=repetitions, random_state=0
     )
     assert course.mean[1] == pytest.approx(expected, abs=5 * course.standard_error[1] + 1e-12)
 
