@@ -84,14 +84,14 @@ def test_without_a_command_the_next_step_is_shown(run: Any) -> None:
     assert done.err == ""
 
 
-def test_ingest_info_verify(run_fresh: Any, table: Path, tmp_path: Path) -> None:
+def test_ingest_info_verify(run_fresh: Any, run: Any, table: Path, tmp_path: Path) -> None:
     done = run_fresh("ingest", table, "--target", "sick", "--out", "s.fern")
     assert done.code == 0
     assert done.err == ""
     assert re.fullmatch(
         r"s\.fern: 40 rows, 4 columns, [\d.]+ kB; [\d.]+ s \([\d.]+ k?B/s\), peak memory [\d.]+ MB\n", done.out
     )
-    about = run_fresh("info", "s.fern")
+    about = run("info", "s.fern")
     assert about.code == 0
     for words in (
         "40 rows × 4 columns",
@@ -104,7 +104,7 @@ def test_ingest_info_verify(run_fresh: Any, table: Path, tmp_path: Path) -> None
     whole = run_fresh("verify", "s.fern")
     assert whole.code == 0
     assert whole.out.startswith("s.fern is whole: 4 columns, ")
-    assert run_fresh("verify", "--quiet", "s.fern")[:3] == (0, "", "")
+    assert run("verify", "--quiet", "s.fern")[:3] == (0, "", "")
     store = fernwood.open(tmp_path / "s.fern")
     assert about.out.count(store.fingerprint) == 1
     assert sorted(p.name for p in tmp_path.iterdir()) == ["s.fern", "small.csv"]
