@@ -142,7 +142,7 @@ def measured() -> Iterator[Measured]:
     ("n_rows", "n_columns", "n_threads", "settings"),
     [
         (200, 60_000, 1, {"q": 300, "n_iter": 20, "n_trees": 1}),
-        (20_000, 400, 1, {"q": 300, "n_iter": 3, "n_trees": 1}),
+        pytest.param(20_000, 400, 1, {"q": 300, "n_iter": 3, "n_trees": 1}, marks=pytest.mark.long),
         (20_000, 400, 2, {"q": 300, "n_iter": 4, "n_trees": 1, "learner": "cart", "max_features": "sqrt"}),
         (60_000, 60, 2, {"q": 20, "n_iter": 4, "n_trees": 1, "bootstrap": True, "importance": "permutation"}),
         (60_000, 60, 2, {"q": 20, "n_iter": 4, "n_trees": 1, "max_samples": 0.7, "importance": "out-of-sample"}),
@@ -163,7 +163,7 @@ def test_a_search_keeps_to_its_plan(
     ("n_rows", "n_columns", "n_threads", "settings"),
     [
         (200, 60_000, 1, {"max_contexts": 0}),
-        (1000, 5000, 2, {}),
+        pytest.param(1000, 5000, 2, {}, marks=pytest.mark.long),
         (1000, 5000, 2, {"given": ["x0", "x1"]}),
         (50_000, 60, 2, {"max_contexts": 0, "max_waves": 1, "n_confirming": 200}),  # contexts in parts
         (150_000, 40, 2, {"max_waves": 1, "n_contexts": 16, "n_confirming": 16, "max_rows": 5000}),  # a sample
