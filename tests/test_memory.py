@@ -166,7 +166,9 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory / "t.fern"
 
 
-@pytest.mark.parametrize("learner", ["ferns", "subspace", "boruta"])
+@pytest.mark.parametrize(
+    "learner", ["ferns", *(pytest.param(other, marks=pytest.mark.long) for other in ("subspace", "boruta"))]
+)
 def test_ferns_on_a_table_larger_than_the_budget(large: Path, learner: str) -> None:
     budget = 60_000_000
     peak_of(sys.executable, "-W", "ignore", "-c", FIT, learner, str(budget), str(large))
