@@ -29,7 +29,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     [
         ("snowball", ("--jobs", 2)),
         ("subspace", ("--draws", 20, "--q", 500, "--trees", 1, "--jobs", 2)),
-        ("ferns", ("--scans", 2, "--depth", 3, "--jobs", 1)),
+        pytest.param("ferns", ("--scans", 2, "--depth", 3, "--jobs", 1), marks=pytest.mark.long),
     ],
 )
 def test_the_memory_is_foretold_within_a_tenth(run_fresh: Any, store: Path, method: str, options: tuple[Any]) -> None:
