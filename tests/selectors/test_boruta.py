@@ -45,7 +45,7 @@ EXPECTED_TO_FAIL = {
 
 @parametrize_with_checks(
     [
-        BorutaSelector(n_estimators=20, max_iter=16, random_state=0),
+        BorutaSelector(n_estimators=15, max_iter=40, random_state=0),
         BorutaSelector(n_estimators=20, max_iter=5, correction="fixed-shadows", random_state=0),
     ],
     expected_failed_checks=lambda _: EXPECTED_TO_FAIL,

@@ -63,7 +63,7 @@ EXPECTED_TO_FAIL = {
 
 
 @parametrize_with_checks(
-    [SubspaceSelector(n_iter=30, min_share=0.5, rule="probe"), SubspaceSelector(n_trees=2)],
+    [SubspaceSelector(n_iter=30, min_share=0.5, rule="probe"), SubspaceSelector(n_iter=60)],
     expected_failed_checks=lambda _: EXPECTED_TO_FAIL,
 )
 @pytest.mark.filterwarnings("ignore::fernwood.errors.FernwoodWarning")

@@ -238,11 +238,15 @@ class TreeFits:
         kinds, addresses = np.empty(size, np.uint8), np.empty(size, np.uint64)
         kinds[:n], addresses[:n] = self._kinds[columns], self._addresses[columns]
         copies = self._settings.first_shadow + np.arange(n_shadows, dtype=np.uint64)
-        for copy in range(n_shadows):
-            here = slice(n * (copy + 1), n * (copy + 2))
-            kinds[here], addresses[here] = kinds[:n], self._deal.addresses(addresses[:n], np.repeat(copies[copy], n))
+        shadows = slice(n, n * (1 + n_shadows))
+        kinds[shadows] = np.tile(kinds[:n], n_shadows)
+        addresses[shadows] = self._deal.addresses(np.tile(addresses[:n], n_shadows), np.repeat(copies, n))
         if patch.rows is None:
             self._store.read(self._ids[columns], codes[:n])
+            if self._some_counted is None and not self._deal.in_pieces():  # in place, which needs no further room
+                codes[shadows].reshape(n_shadows, n, -1)[:] = codes[:n]
+                self._deal.at(codes[shadows], addresses[shadows])
+                return codes, kinds, addresses
             for copy in range(n_shadows):
                 codes[n * (copy + 1) : n * (copy + 2)] = self._dealt(codes[:n], addresses[:n], copies[copy])
             return codes, kinds, addresses
