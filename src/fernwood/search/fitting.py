@@ -243,8 +243,8 @@ class TreeFits:
         addresses[shadows] = self._deal.addresses(np.tile(addresses[:n], n_shadows), np.repeat(copies, n))
         if patch.rows is None:
             self._store.read(self._ids[columns], codes[:n])
-            if self._some_counted is None and not self._deal.in_pieces():  # in place, which needs no further room
-                codes[shadows].reshape(n_shadows, n, -1)[:] = codes[:n]
+            if self._some_counted is None and not self._deal.in_pieces:  # in place, which needs no further room
+                codes[shadows].reshape(n_shadows, n, codes.shape[1])[:] = codes[:n]
                 self._deal.at(codes[shadows], addresses[shadows])
                 return codes, kinds, addresses
             for copy in range(n_shadows):
