@@ -33,11 +33,13 @@ from fernwood.search.snowball_settings import SnowballSettings
 QUICK: dict[str, Any] = {"n_contexts": 64, "n_confirming": 64, "goal": "minimal"}
 
 
-@pytest.fixture(scope="module", autouse=True)
-def few_trees() -> Iterator[None]:
-    """A quarter of the trees decide here as all of them would; other suites reduce with all."""
+@pytest.fixture(
+    scope="module", autouse=True, params=[50, pytest.param(200, marks=pytest.mark.long)], ids="{} trees".format
+)
+def n_trees(request: pytest.FixtureRequest) -> Iterator[None]:
+    """A quarter of the trees, and in the long part all of them."""
     with pytest.MonkeyPatch.context() as changed:
-        changed.setattr("fernwood.search.reducing._N_TREES", 50)
+        changed.setattr("fernwood.search.reducing._N_TREES", request.param)
         yield
 
 
@@ -147,7 +149,7 @@ def named(result: Result) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def answer() -> Result:
+def answer(n_trees: None) -> Result:
     table = copies()
     y = 1.0 * table["f0"] + 1.5 * table["g1"] - 1.2 * table["h2"]
     return search(table, y)

@@ -128,17 +128,18 @@ def test_nothing_found_says_why() -> None:
     assert "has p = " in said
 
 
-def test_chance_is_told_of_rightly_where_few_rows_weigh_most() -> None:
-    """Noise in four tables; the share of a table has a deviation of 0.012, five standard errors: a false alarm in
+@pytest.mark.parametrize("n_tables", [4, pytest.param(8, marks=pytest.mark.long)])
+def test_chance_is_told_of_rightly_where_few_rows_weigh_most(n_tables: int) -> None:
+    """Noise in some tables; the share of a table has a deviation of 0.012, five standard errors: a false alarm in
     two million seeds. Shadows that were scored by the weights of their columns made this share 0.02.
     """
     shares = []
-    for seed in range(4):
+    for seed in range(n_tables):
         rng = np.random.default_rng(seed)
         x, y = rng.standard_normal((100, 1500)), rng.integers(0, 2, 100)
         store = fernwood.ingest(x, target=y, task="classification", weights=rng.lognormal(sigma=1.5, size=100))
         shares.append(np.mean(search(store, seed=seed).p <= 0.1))
-    assert abs(np.mean(shares) - 0.1) < 5 * 0.012 / np.sqrt(4)
+    assert abs(np.mean(shares) - 0.1) < 5 * 0.012 / np.sqrt(n_tables)
 
 
 def test_numbers_categories_missing_values_and_weights() -> None:
