@@ -15,6 +15,7 @@ SOURCE = Path(fernwood.__file__).parent
 BY_THEMSELVES = {
     "budget.py": "the system's own accounts of memory: no files of anybody",
     "shortage.py": "addresses without a file, to see whether the system would give them",
+    "kernels/lean.py": "what the system says is mapped, and whether Numba has a configuration: no files of anybody",
     "kernels/ready.py": "marks beside Numba's compile cache; losing one costs a compilation",
     "report/html.py": "pages that are part of the package, read through importlib",
     "kernels/cuda/card.py": "the source of kernels, part of the package, read through importlib",
