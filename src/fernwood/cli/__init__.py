@@ -80,15 +80,15 @@ def _command() -> Any:
     logging.basicConfig(format="%(message)s", level=logging.WARNING)
     logging.getLogger("fernwood").setLevel(logging.INFO)
     check_libraries()
-    from fernwood.cli.lean import collect_garbage_seldom, return_freed_memory
+    from fernwood.cli.lean import few_collections, return_freed_memory
     from fernwood.cli.quiet import hide_deprecations
     from fernwood.kernels.lean import keep_numba_lean
 
     return_freed_memory()
-    collect_garbage_seldom()
     keep_numba_lean()
     hide_deprecations()
-    return load_commands(*sys.argv[1:2])(standalone_mode=False)
+    with few_collections():
+        return load_commands(*sys.argv[1:2])(standalone_mode=False)
 
 
 def carry_out(command: Callable[[], Any]) -> NoReturn:

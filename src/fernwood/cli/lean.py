@@ -7,13 +7,17 @@ import gc
 import os
 import sys
 import warnings
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
 
 from fernwood.budget import shown_size
 from fernwood.errors import BudgetError
 from fernwood.kernels.lean import in_place_of
 
-__all__ = ["collect_garbage_seldom", "keep_pandas_out", "return_freed_memory", "too_small"]
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["few_collections", "keep_pandas_out", "return_freed_memory", "too_small"]
 
 
 def return_freed_memory() -> None:
@@ -43,9 +47,15 @@ def keep_pandas_out() -> None:
             pa.scalar(True)
 
 
-def collect_garbage_seldom() -> None:
+@contextmanager
+def few_collections() -> Iterator[None]:
     """Look for garbage in cycles less often than Python does: loading libraries makes many objects, and no garbage."""
+    before = gc.get_threshold()
     gc.set_threshold(20_000)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 def too_small(total: int, held: int, work: int, *, given: bool = True) -> BudgetError:
