@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from pathlib import Path
 
+import joblib
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -80,6 +81,20 @@ def test_a_clone_is_unfitted_and_gives_the_same_forest() -> None:
         twin.predict(X)
     np.testing.assert_array_equal(twin.fit(X, Y).predict_proba(X), forest.predict_proba(X))
     assert twin.get_params() == forest.get_params()
+
+
+def test_a_pickled_forest_is_a_few_arrays(tmp_path: Path) -> None:
+    """A pickle that is mapped into memory opens its file for every array, and a process may open a thousand."""
+    x, y = np.random.default_rng(0).standard_normal((60, 12)), np.arange(60) % 3
+    forest = SubspaceForestClassifier(n_iter=40, random_state=0).fit(x, y)
+    joblib.dump(forest, tmp_path / "forest")
+    mapped = joblib.load(tmp_path / "forest", mmap_mode="r")
+    assert len(forest.__getstate__()["trees_"].fields) < 20 < len(forest.trees_)
+    np.testing.assert_array_equal(mapped.predict_proba(x), forest.predict_proba(x))
+    for one, other in zip(forest.trees_, mapped.trees_, strict=True):
+        for left, right in zip(one, other, strict=True):
+            assert left.dtype == right.dtype
+            np.testing.assert_array_equal(left, right)
 
 
 def test_a_pickled_forest_predicts_the_same_without_its_store(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -19,14 +19,17 @@ if TYPE_CHECKING:
     from fernwood.kept.archive import Archive
 
 __all__ = [
+    "PackedTrees",
     "check_classes",
     "check_numbers",
+    "pack_trees",
     "put_coding",
     "put_ferns",
     "put_trees",
     "taken_coding",
     "taken_ferns",
     "taken_trees",
+    "unpack_trees",
 ]
 
 _BY_ENTRY = ("entry_class", "entry_value")
@@ -70,12 +73,42 @@ def check_numbers(numbers: object, dtype: type[np.generic], *shape: int | None) 
 # Trees ---------------------------------------------------------------------------------------------------------------
 
 
-def put_trees(archive: Archive, trees: list[Nodes]) -> None:
-    """Add trees: every field of all of them one after the other, and how many nodes, entries and routes each has."""
+class PackedTrees(NamedTuple):
+    """Trees in few arrays: every field of all of them one after the other.
+
+    Attributes
+    ----------
+    sizes : int64 array, shape (trees, 3); how many nodes, entries and routes each has
+    fields : by the name of the field
+    """
+
+    sizes: NDArray[np.int64]
+    fields: dict[str, NDArray[Any]]
+
+
+def pack_trees(trees: list[Nodes]) -> PackedTrees:
+    """Trees one after the other."""
     sizes = [(len(tree.column), len(tree.entry_class), len(tree.routes)) for tree in trees]
-    archive.put("trees.sizes", np.array(sizes, np.int64).reshape(-1, 3))
-    for name in Nodes._fields:
-        archive.put(f"trees.{name}", np.concatenate([getattr(tree, name) for tree in trees]))
+    fields = {name: np.concatenate([getattr(tree, name) for tree in trees]) for name in Nodes._fields}
+    return PackedTrees(np.array(sizes, np.int64).reshape(-1, 3), fields)
+
+
+def unpack_trees(packed: PackedTrees) -> list[Nodes]:
+    """The trees that `pack_trees` was given, each in arrays of its own."""
+    parts = []
+    for name, whole in packed.fields.items():
+        counts = packed.sizes[:, 1 if name in _BY_ENTRY else 2 if name == "routes" else 0]
+        _require(len(whole) == counts.sum(), f"{name} of the trees is cut off")
+        parts.append([np.array(part) for part in np.split(whole, np.cumsum(counts)[:-1])])
+    return [Nodes(*fields) for fields in zip(*parts, strict=True)]
+
+
+def put_trees(archive: Archive, trees: list[Nodes]) -> None:
+    """Add trees to an archive."""
+    packed = pack_trees(trees)
+    archive.put("trees.sizes", packed.sizes)
+    for name, whole in packed.fields.items():
+        archive.put(f"trees.{name}", whole)
 
 
 def taken_trees(archive: Archive, n_columns: int, n_outputs: int) -> list[Nodes]:
@@ -91,13 +124,11 @@ def taken_trees(archive: Archive, n_columns: int, n_outputs: int) -> list[Nodes]
     """
     sizes = _array(archive, "trees.sizes", "i8", 2)
     _require(sizes.shape[1] == 3 and len(sizes) and (sizes >= 0).all(), "there are no trees")
-    parts: dict[str, list[NDArray[Any]]] = {}
-    for name, dtype in _NODE_TYPES.items():
-        whole = _array(archive, f"trees.{name}", dtype, 2 if name == "routes" else 1)
-        counts = sizes[:, 1 if name in _BY_ENTRY else 2 if name == "routes" else 0]
-        _require(len(whole) == counts.sum(), f"{name} of the trees is cut off")
-        parts[name] = [np.ascontiguousarray(part) for part in np.split(whole, np.cumsum(counts)[:-1])]
-    trees = [Nodes(*fields) for fields in zip(*parts.values(), strict=True)]
+    fields = {
+        name: _array(archive, f"trees.{name}", dtype, 2 if name == "routes" else 1)
+        for name, dtype in _NODE_TYPES.items()
+    }
+    trees = unpack_trees(PackedTrees(sizes, fields))
     for tree in trees:
         _check_tree(tree, n_columns, n_outputs)
     return trees

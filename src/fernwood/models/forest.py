@@ -20,7 +20,16 @@ from fernwood import seeds
 from fernwood.budget import parse_size
 from fernwood.errors import FernwoodWarning, ParameterError
 from fernwood.estimator import TableEstimator, class_labels, fit_store, n_threads, new_table
-from fernwood.kept.structures import check_classes, check_numbers, put_coding, put_trees, taken_coding, taken_trees
+from fernwood.kept.structures import (
+    check_classes,
+    check_numbers,
+    pack_trees,
+    put_coding,
+    put_trees,
+    taken_coding,
+    taken_trees,
+    unpack_trees,
+)
 from fernwood.kernels.predicting import add_entries
 from fernwood.learner.many import in_order
 from fernwood.learner.target import store_target
@@ -173,6 +182,14 @@ class _SubspaceForest(TableEstimator):
             places = store_target(store).classes.astype(np.int32)
             self.trees_ = [tree._replace(entry_class=places[tree.entry_class]) for tree in self.trees_]
         self._coding = Coding.of(store, self.columns_)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Few large arrays: a pickle that is mapped into memory opens its file once for every one."""
+        state: dict[str, Any] = super().__getstate__()
+        return {**state, "trees_": pack_trees(self.trees_)} if "trees_" in state else state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__({**state, "trees_": unpack_trees(state["trees_"])} if "trees_" in state else state)
 
     def _put(self, archive: Archive) -> None:
         put_trees(archive, self.trees_)
