@@ -55,7 +55,9 @@ $(TESTED): $(FRESH)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
 	@touch $@
 
-test: $(TESTED) $(COMPILED)
+# Compiling takes no network, and installing no processor to speak of.
+test:
+	@$(MAKE) --no-print-directory -j 2 $(TESTED) $(COMPILED)
 	@echo "==> running the tests"
 	@$(BIN)/python -m pytest -n 2 --dist worksteal
 
