@@ -109,10 +109,12 @@ def _compile_shadows() -> None:
 
 
 def _compile_groups() -> None:
-    from fernwood.kernels.dealing import deal_pieces
+    from fernwood.kernels.dealing import Exchange, deal_pieces
 
     codes = np.zeros((1, 4), np.uint8)
-    deal_pieces(codes, np.ones(1, np.uint64), np.arange(4), np.array([0, 2, 4]), np.array([0, 2]), codes.copy())
+    groups, zeros, ends = np.arange(2), np.zeros(2, int), np.array([0, 2])
+    two = Exchange(np.arange(4), np.array([0, 2, 4]), zeros, 1, zeros, zeros[:1], np.arange(3), groups, ends, False)
+    deal_pieces(codes, np.ones(1, np.uint64), two, codes.copy())
 
 
 def _compile_ratios() -> None:

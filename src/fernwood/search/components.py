@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
     from fernwood.kernels.examining import Contexts
 
-__all__ = ["Components", "Pairs", "Surveyed", "Tables", "frequent", "leading_of"]
+__all__ = ["UNMARKED", "Components", "Pairs", "Surveyed", "Tables", "frequent", "leading_of"]
 
 _MOST_KEPT = 4096
 _MARKS_AT_ONCE = 2**18
 _COLUMNS_AT_ONCE, _PAIRS_AT_ONCE = 256, 1024
 """Columns, and pairs of components, that are worked out together: 254 categories have 127 pairs of 2.5 kB each."""
-_UNMARKED = np.uint64(0)
+UNMARKED = np.uint64(0)
 
 
 class Tables(NamedTuple):
@@ -96,7 +96,7 @@ class Components:
         missing, marks = np.empty(n, bool), np.empty(n, np.uint64)
         survey_codes(codes, self._weights, evenness, used, missing, marks)
         n_pairs = pair_counts(used, missing, categories)
-        marks[(n_pairs > 1) | self.unequal] = _UNMARKED
+        marks[(n_pairs > 1) | self.unequal] = UNMARKED
         return Surveyed(evenness, n_pairs, marks)
 
     def keep(self, amounts: NDArray[np.float64], categories: NDArray[np.bool_]) -> None:
@@ -164,7 +164,7 @@ def frequent(marks: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.i
     ([0, 1], [0, 1, 0, -1, -1])
     """
     values, counts = np.unique(marks, return_counts=True)
-    often = np.flatnonzero(values != _UNMARKED)
+    often = np.flatnonzero(values != UNMARKED)
     often = often[np.argsort(-counts[often], kind="stable")][:_MOST_KEPT]
     by_value = np.argsort(values[often])
     known = values[often][by_value]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 
 from fernwood.kernels.components import fill_components
-from fernwood.search.components import Components
+from fernwood.search.components import UNMARKED, Components
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -91,8 +91,12 @@ class Scorer:
     ) -> NDArray[np.uint8]:
         """Codes that the components of columns, or of their shadows dealt at addresses, are worked out from."""
         codes = self.codes(positions)
-        # Where rows weigh the same, dealing does not change how much any code weighs.
-        return codes if addresses is None or not self.components_of.unequal else self.deal.at(codes, addresses)
+        return codes if addresses is None or self._weighed_alike else self.deal.at(codes, addresses)
+
+    @property
+    def _weighed_alike(self) -> bool:
+        """Whether codes weigh as much in a shadow as in its column: rows weigh the same, and no value comes to more."""
+        return not self.components_of.unequal and self.deal.keeps_counts
 
     def read_into(self, positions: NDArray[np.signedinteger[Any]], out: NDArray[np.uint8]) -> None:
         """As `codes`, into an array."""
@@ -121,6 +125,8 @@ class Scorer:
         kind = np.asarray(np.rint(4 * np.log2(told.n_pairs)) * 16 + spread, np.int64)
         if self.deal.in_pieces:
             kind += _KINDS_APART * self._tied(codes, categories)
+        if not self._weighed_alike:  # shadows have components of their own, so that none are to be kept
+            told.marks[:] = UNMARKED
         return kind, told.marks
 
     def _tied(self, codes: NDArray[np.uint8], categories: NDArray[np.bool_]) -> NDArray[np.int64]:
