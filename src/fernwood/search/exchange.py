@@ -22,7 +22,7 @@ def exchange_of(strata: NDArray[np.integer[Any]], groups: NDArray[np.integer[Any
 
     Groups with rows in the same strata exchange places in all of these at once, so that what is alike in a group stays
     alike across strata. Of such groups, those of one size make a block, or of so many sizes as it takes for eight
-    groups. Where there are fewer than eight groups with rows in just these strata, they join the others that are so
+    groups; the largest are joined by the next smaller ones where they are fewer. Where there are fewer than eight groups with rows in just these strata, they join the others that are so
     few, and exchange places stratum by stratum.
 
     Parameters
@@ -33,7 +33,7 @@ def exchange_of(strata: NDArray[np.integer[Any]], groups: NDArray[np.integer[Any
     --------
     >>> sizes = np.repeat([1, 2, 3], [9, 9, 4])
     >>> exchange = exchange_of(np.zeros(sizes.sum(), int), np.repeat(np.arange(22), sizes))
-    >>> np.diff(exchange.block).tolist()  # three of the last four groups have more rows than others of their block
+    >>> np.diff(exchange.block).tolist()  # the four largest groups, and all of the nine with two rows
     [9, 13]
     """
     strata, groups = (np.unique(values, return_inverse=True)[1] for values in (strata, groups))
@@ -97,18 +97,19 @@ def _blocks(
     """Where blocks begin, and the end, in an order of the groups; and that order."""
     n_alike = np.bincount(alike)
     rest = (n_alike < _LEAST)[alike] if crossed else np.zeros(len(alike), bool)
-    alike = np.where(rest, n_alike.size, alike)
-    order = np.lexsort((np.where(rest, 0, size), alike))
-    begins = [0]
-    changed = (np.diff(alike[order]) != 0) | (np.diff(size[order]) != 0) & ~rest[order][1:]
-    last = -1
-    for at in (np.flatnonzero(changed) + 1).tolist():
-        other = alike[order[at]] != alike[order[at - 1]]
-        if other and at - begins[-1] < _LEAST and last == alike[order[at - 1]]:
-            begins.pop()  # too few are left: they join the block before
-        if other or at - begins[-1] >= _LEAST:
-            last = int(alike[order[at - 1]])
-            begins.append(at)
-    if len(alike) - begins[-1] < _LEAST and last == alike[order[-1]] and len(begins) > 1:
-        begins.pop()
-    return np.append(begins, len(alike)), order
+    alike, size = np.where(rest, len(n_alike), alike), np.where(rest, 0, size)
+    order = np.lexsort((size, alike))
+    ends = np.append(np.flatnonzero(np.diff(alike[order])) + 1, len(order))
+    begins: list[int] = []
+    for first, end in zip([0, *ends.tolist()], ends.tolist(), strict=False):
+        changes = np.flatnonzero(np.diff(size[order[first:end]])) + 1
+        here = [first]
+        for at in (first + changes).tolist():
+            if at - here[-1] >= _LEAST:
+                here.append(at)
+        if end - here[-1] < _LEAST and len(here) > 1:  # too few are left, and the next smaller join them
+            here[-1] = end - _LEAST
+            if here[-1] - here[-2] < _LEAST:
+                here.pop()
+        begins += here
+    return np.append(begins, len(order)), order

@@ -1,0 +1,165 @@
+"""Tables of study designs without an answer: rows that belong together, or that weigh differently.
+
+A generator makes the columns and what else `ingest` is told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+Noise = tuple[np.ndarray, dict[str, Any]]
+Rng = np.random.Generator
+
+N_ROWS = 600
+SIZES: dict[str, Callable[[Rng], np.ndarray]] = {
+    "equal": lambda rng: np.full(N_ROWS // 5, 5),
+    "pairs": lambda rng: rng.integers(1, 3, N_ROWS),
+    "several": lambda rng: rng.integers(2, 7, N_ROWS),
+    "geometric": lambda rng: np.minimum(rng.geometric(1 / 8, N_ROWS), 60),
+    "mixed": lambda rng: rng.choice([3, 40], N_ROWS),
+    "giant": lambda rng: np.append(N_ROWS // 2, np.full(N_ROWS // 10, 5)),
+    "twelve": lambda rng: rng.permutation(6 + 8 * np.arange(12)),
+}
+"""Sizes of groups: all 5; 1 and 2; 2 to 6; geometric of mean 8, at most 60; 3 and 40; one of half the rows; twelve."""
+
+LIKENESS = {"0": 0.0, "3": 0.3, "9": 0.9}
+KINDS = (2, 4, 0)
+"""Two classes, four, and numbers."""
+
+
+def grouped(rng: Rng, sizes: str) -> np.ndarray:
+    """The group of every row."""
+    drawn = SIZES[sizes](rng)
+    return np.repeat(np.arange(len(drawn)), drawn)[:N_ROWS]
+
+
+def alike(rng: Rng, groups: np.ndarray, icc: float | np.ndarray, n_columns: int) -> np.ndarray:
+    """Columns whose rows are alike within groups."""
+    of_group = rng.standard_normal((int(groups.max()) + 1, n_columns), np.float32)[groups]
+    own = rng.standard_normal((len(groups), n_columns), np.float32)
+    return np.asarray(np.sqrt(icc) * of_group + np.sqrt(1 - np.asarray(icc)) * own, np.float32)
+
+
+def answered(rng: Rng, groups: np.ndarray, n_classes: int, *, within: bool) -> dict[str, Any]:
+    """A target that is constant within groups, or varies in them too."""
+    n_groups = int(groups.max()) + 1
+    if n_classes:
+        each = rng.integers(0, n_classes, len(groups) if within else n_groups)
+        return {"target": each if within else each[groups]}
+    values = rng.standard_normal(n_groups)[groups]
+    return {"target": values + within * rng.standard_normal(len(groups)), "task": "regression"}
+
+
+def plain(rng: Rng, n_columns: int, *, sizes: str, icc: float, within: bool, kinds: tuple[int, ...] = KINDS) -> Noise:
+    """Gaussian columns; the target is of a kind drawn from some."""
+    groups = grouped(rng, sizes)
+    kind = int(rng.choice(kinds))
+    return alike(rng, groups, icc, n_columns), {"groups": groups, **answered(rng, groups, kind, within=within)}
+
+
+# What may break it -----------------------------------------------------------------------------------------------
+
+
+def rare(rng: Rng, n_columns: int) -> Noise:
+    """A value in a few groups of geometric sizes, and there in most rows."""
+    groups = grouped(rng, "geometric")
+    carriers = rng.random((int(groups.max()) + 1, n_columns)) < rng.uniform(0.02, 0.2, n_columns)
+    values = carriers[groups] & (rng.random((N_ROWS, n_columns)) < 0.8)
+    return values.astype(np.float32), {"groups": groups, **answered(rng, groups, 2, within=False)}
+
+
+def skewed(rng: Rng, n_columns: int) -> Noise:
+    """Counts with many zeros, whose rate goes with the group; a target of four classes."""
+    groups = grouped(rng, "geometric")
+    rate = np.exp(1.2 * alike(rng, groups, 0.7, n_columns) - 0.5)
+    return rng.poisson(rate).astype(np.float32), {"groups": groups, **answered(rng, groups, 4, within=False)}
+
+
+def larger(rng: Rng, n_columns: int) -> Noise:
+    """Groups of one class have three times as many rows as those of the other."""
+    target = rng.integers(0, 2, N_ROWS)
+    drawn = np.minimum(rng.geometric(np.where(target == 1, 1 / 12, 1 / 4)), 60)
+    groups = np.repeat(np.arange(N_ROWS), drawn)[:N_ROWS]
+    return alike(rng, groups, 0.6, n_columns), {"groups": groups, "target": target[groups]}
+
+
+def unlike(rng: Rng, n_columns: int) -> Noise:
+    """Columns from not alike at all to the same in all rows of a group, in one table."""
+    groups = grouped(rng, "geometric")
+    icc = rng.random(n_columns).astype(np.float32)
+    return alike(rng, groups, icc, n_columns), {"groups": groups, **answered(rng, groups, 2, within=False)}
+
+
+def loners(rng: Rng, n_columns: int) -> Noise:
+    """Half of the rows are groups of one, the others seven large groups."""
+    sizes = np.append(rng.integers(20, 70, 7), np.ones(N_ROWS, int))
+    groups = np.repeat(np.arange(len(sizes)), sizes)[:N_ROWS]
+    return alike(rng, groups, 0.5, n_columns), {"groups": groups, **answered(rng, groups, 2, within=False)}
+
+
+def steady(rng: Rng, n_columns: int) -> Noise:
+    """Groups whose rows scatter, by group, a tenth to three times as far as others."""
+    groups = grouped(rng, "geometric")
+    n_groups = int(groups.max()) + 1
+    scatter = np.exp(rng.uniform(np.log(0.1), np.log(3), n_groups)).astype(np.float32)[groups, None]
+    values = rng.standard_normal((n_groups, n_columns), np.float32)[groups]
+    values += scatter * rng.standard_normal((N_ROWS, n_columns), np.float32)
+    return values, {"groups": groups, **answered(rng, groups, 0, within=False)}
+
+
+def sites(rng: Rng, n_columns: int) -> Noise:
+    """Groups in four sites that shift columns and the chance to be ill; the site, the first column, is given."""
+    groups = grouped(rng, "geometric")
+    site = rng.integers(0, 4, int(groups.max()) + 1)
+    ill = rng.random(len(site)) < np.array([0.2, 0.4, 0.6, 0.8])[site]
+    values = alike(rng, groups, 0.5, n_columns) + rng.standard_normal((4, n_columns), np.float32)[site[groups]]
+    return np.column_stack([site[groups], values]), {"groups": groups, "target": ill[groups].astype(int)}
+
+
+def visits(rng: Rng, n_columns: int) -> Noise:
+    """Groups with rows in up to three batches that shift columns; the batch, the first column, is given."""
+    groups = grouped(rng, "geometric")
+    batch = rng.integers(0, 3, N_ROWS)
+    values = alike(rng, groups, 0.8, n_columns) + rng.standard_normal((3, n_columns), np.float32)[batch]
+    return np.column_stack([batch, values]), {"groups": groups, **answered(rng, groups, 2, within=False)}
+
+
+def weighted(rng: Rng, n_columns: int) -> Noise:
+    """Groups of geometric sizes whose rows weigh differently."""
+    values, roles = plain(rng, n_columns, sizes="geometric", icc=0.6, within=False)
+    return values, {**roles, "weights": rng.exponential(1, N_ROWS) + 0.05}
+
+
+class Design(NamedTuple):
+    """A study design: what makes a table of so many columns, and which of them are given."""
+
+    make: Callable[[Rng, int], Noise]
+    given: tuple[int, ...] = ()
+
+
+GROUPS = {
+    f"{sizes}_{word}_{'within' if within else 'whole'}": Design(partial(plain, sizes=sizes, icc=icc, within=within))
+    for sizes in ("equal", "pairs", "several", "geometric", "mixed")
+    for word, icc in LIKENESS.items()
+    for within in (False, True)
+}
+"""Every size × likeness × target, constant in whole groups or varying within them."""
+
+HARD = {
+    "giant": Design(partial(plain, sizes="giant", icc=0.5, within=False)),
+    "twelve": Design(partial(plain, sizes="twelve", icc=0.9, within=False, kinds=(0,))),
+    "rare": Design(rare),
+    "skewed": Design(skewed),
+    "larger": Design(larger),
+    "unlike": Design(unlike),
+    "loners": Design(loners),
+    "steady": Design(steady),
+    "sites": Design(sites, given=(0,)),
+    "visits": Design(visits, given=(0,)),
+    "weighted": Design(weighted),
+}
+"""Designs that were made to break it."""
