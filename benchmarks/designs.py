@@ -5,6 +5,7 @@ A generator makes the columns and what else `ingest` is told.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
@@ -16,12 +17,12 @@ Rng = np.random.Generator
 
 N_ROWS = 600
 SIZES: dict[str, Callable[[Rng], np.ndarray]] = {
-    "equal": lambda rng: np.full(N_ROWS // 5, 5),
+    "equal": lambda _: np.full(N_ROWS // 5, 5),
     "pairs": lambda rng: rng.integers(1, 3, N_ROWS),
     "several": lambda rng: rng.integers(2, 7, N_ROWS),
     "geometric": lambda rng: np.minimum(rng.geometric(1 / 8, N_ROWS), 60),
     "mixed": lambda rng: rng.choice([3, 40], N_ROWS),
-    "giant": lambda rng: np.append(N_ROWS // 2, np.full(N_ROWS // 10, 5)),
+    "giant": lambda _: np.append(N_ROWS // 2, np.full(N_ROWS // 10, 5)),
     "twelve": lambda rng: rng.permutation(6 + 8 * np.arange(12)),
 }
 """Sizes of groups: all 5; 1 and 2; 2 to 6; geometric of mean 8, at most 60; 3 and 40; one of half the rows; twelve."""
@@ -163,3 +164,22 @@ HARD = {
     "weighted": Design(weighted),
 }
 """Designs that were made to break it."""
+
+
+def ten(rng: Rng, sizes: str | None, strength: float, *, within: bool) -> tuple[np.ndarray, dict[str, Any], np.ndarray]:
+    """2000 columns, of which the first ten go with two classes, and p of the test that knows how alike rows are.
+
+    Rows of a group correlate by 0.5. A relevant column differs between classes by so many standard errors of that test,
+    generalised least squares with the true covariance; without sizes, every row is a group.
+    """
+    groups = np.arange(N_ROWS) if sizes is None else grouped(rng, sizes)
+    values = alike(rng, groups, 0.5, 2000).astype(np.float64)
+    roles = answered(rng, groups, 2, within=within)
+    inverse = np.linalg.inv(0.5 * (groups[:, None] == groups) + 0.5 * np.eye(N_ROWS))
+    both = np.column_stack([np.ones(N_ROWS), roles["target"]])
+    covariance = np.linalg.inv(both.T @ inverse @ both)
+    values[:, :10] += strength * np.sqrt(covariance[1, 1]) * both[:, 1:]
+    told = (covariance @ (both.T @ inverse @ values))[1] / np.sqrt(covariance[1, 1])
+    if sizes is not None:
+        roles["groups"] = groups
+    return values, roles, np.array([math.erfc(abs(z) / math.sqrt(2)) for z in told.tolist()])
