@@ -166,6 +166,52 @@ HARD = {
 """Designs that were made to break it."""
 
 
+def heavy(rng: Rng, n_columns: int, *, sd: float, goes_with: str, power: float = 1.0) -> Noise:
+    """Rows whose weights go with how far columns spread, with their level, or with nothing; never with the target."""
+    drawn = rng.standard_normal(N_ROWS)
+    values = rng.standard_normal((N_ROWS, n_columns), np.float32)
+    if goes_with == "spread":
+        values *= np.exp(power * rng.random(n_columns).astype(np.float32) * drawn[:, None].astype(np.float32))
+    elif goes_with == "level":
+        values += 2 * rng.random(n_columns).astype(np.float32) * drawn[:, None].astype(np.float32)
+    roles = answered(rng, np.arange(N_ROWS), int(rng.choice(KINDS)), within=True)
+    return values, {**roles, "weights": np.exp(sd * drawn)}
+
+
+def counted(rng: Rng, n_columns: int) -> Noise:
+    """Weights from one to nine, as of rows that occurred so often, half of them one; half of the columns are rare."""
+    values, roles = heavy(rng, n_columns, sd=0.0, goes_with="spread")
+    values[:, ::2] = np.abs(values[:, ::2]) > 1.5
+    roles["weights"] = np.where(rng.random(N_ROWS) < 0.5, 1, rng.integers(1, 10, N_ROWS))
+    return values, roles
+
+
+def sampled(rng: Rng, n_columns: int) -> Noise:
+    """Inverse chances of rows of a population that were drawn more often where the first columns are large."""
+    values = rng.standard_normal((N_ROWS, n_columns), np.float32)
+    chance = 1 / (1 + np.exp(-values[:, : n_columns // 10].mean(axis=1) * np.sqrt(n_columns // 10) * 1.5))
+    values[:, n_columns // 10 : n_columns // 2] += values[:, :1]
+    roles = answered(rng, np.arange(N_ROWS), int(rng.choice(KINDS)), within=True)
+    return values, {**roles, "weights": 1 / np.maximum(chance, 0.05)}
+
+
+def heavy_groups(rng: Rng, n_columns: int) -> Noise:
+    """Groups of geometric sizes and of one weight each, which goes with how far columns spread."""
+    groups = grouped(rng, "geometric")
+    drawn = rng.standard_normal(int(groups.max()) + 1)[groups]
+    values = alike(rng, groups, 0.6, n_columns) * np.exp(0.5 * drawn)[:, None].astype(np.float32)
+    roles = answered(rng, groups, int(rng.choice(KINDS)), within=False)
+    return values, {"groups": groups, **roles, "weights": np.exp(0.7 * drawn)}
+
+
+WEIGHTS = {
+    f"{goes_with}_{word}": Design(partial(heavy, sd=sd, goes_with=goes_with))
+    for goes_with in ("spread", "level", "nothing")
+    for word, sd in (("5", 0.5), ("10", 1.0))
+} | {"counted": Design(counted), "sampled": Design(sampled), "heavy_groups": Design(heavy_groups)}
+"""Weights, by what they go with and the standard deviation of their logarithm, and of three other kinds."""
+
+
 def ten(rng: Rng, sizes: str | None, strength: float, *, within: bool) -> tuple[np.ndarray, dict[str, Any], np.ndarray]:
     """2000 columns, of which the first ten go with two classes, and p of the test that knows how alike rows are.
 

@@ -62,6 +62,20 @@ def test_p_is_right_where_groups_are_of_unequal_sizes(sizes: str, *, given: bool
     assert n_small <= 30
 
 
+@pytest.mark.parametrize("goes_with", ["spread", "nothing"])
+def test_p_is_right_where_weights_go_with_a_column(goes_with: str) -> None:
+    """Ten tables of 1000 columns: ten have p ≤ 0.001 by chance; more than 30 are a false alarm in a million cases."""
+    n_small = 0
+    for seed in range(10):
+        rng = np.random.default_rng([seed, 43])
+        drawn = rng.standard_normal((400, 1))
+        values = rng.standard_normal((400, 1000)) * (np.exp(0.7 * drawn) if goes_with == "spread" else 1)
+        weights = np.exp(0.7 * drawn[:, 0])
+        store = fw.ingest(values, target=rng.integers(0, 2, 400), weights=weights)
+        n_small += int(np.sum(prepare(store, SnowballSettings(), seed, n_threads=1).loop.start().chance <= 0.001))
+    assert n_small <= 30
+
+
 QUICK: dict[str, Callable[[int], Any]] = {
     "snowball": lambda seed: fw.SnowballSelector(random_state=seed),
     "ferns": lambda seed: fw.FernSelector(depth=5, scans=100, random_state=seed),

@@ -145,6 +145,12 @@ def _compile_components() -> None:
     step_components(table, np.empty((1, 256, 2), np.int8), np.empty((1, 2), np.float32))
 
 
+def _compile_weights() -> None:
+    from fernwood.kernels.components import even_components
+
+    even_components(np.ones((1, 256)), np.zeros(1, np.int64), np.ones((1, 256, 2), np.float32))
+
+
 def _compile_evidence() -> None:
     from fernwood.kernels.telling import Chances, add_up, tell
 
@@ -219,6 +225,7 @@ FAMILIES = {
     "numbers": ("numbers",),
     "categories": ("categories",),
     "groups": ("groups",),
+    "weights": ("weights",),
     "ferns": ("ferns", "draws", "shadows"),
     "strata": ("strata",),
 }

@@ -22,8 +22,8 @@ def exchange_of(strata: NDArray[np.integer[Any]], groups: NDArray[np.integer[Any
 
     Groups with rows in the same strata exchange places in all of these at once, so that what is alike in a group stays
     alike across strata. Of such groups, those of one size make a block, or of so many sizes as it takes for eight
-    groups; the largest are joined by the next smaller ones where they are fewer. Where there are fewer than eight groups with rows in just these strata, they join the others that are so
-    few, and exchange places stratum by stratum.
+    groups; the largest are joined by the next smaller ones where they are fewer. Where fewer than eight groups have
+    rows in just these strata, they join the others that are so few, and exchange places stratum by stratum.
 
     Parameters
     ----------

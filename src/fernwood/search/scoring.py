@@ -58,6 +58,8 @@ class Scorer:
         Of those rows.
     deal
         Makes shadows.
+    squares : float64 array, optional
+        How much each of those rows adds to the variance of a score by chance; by default, the squares of the weights.
 
     Attributes
     ----------
@@ -67,14 +69,19 @@ class Scorer:
     """
 
     def __init__(
-        self, store: Store, rows: NDArray[np.int64] | None, weights: NDArray[np.float64], deal: Dealer
+        self,
+        store: Store,
+        rows: NDArray[np.int64] | None,
+        weights: NDArray[np.float64],
+        deal: Dealer,
+        squares: NDArray[np.float64] | None = None,
     ) -> None:
         self.store = store
         self.rows = slice(None) if rows is None else rows
         self.n_rows = store.n_rows if rows is None else len(rows)
         self.weights = weights
         self.deal = deal
-        self.components_of = Components(weights)
+        self.components_of = Components(weights, squares)
         self._rooms = threading.local()
 
     @property
