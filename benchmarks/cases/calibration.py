@@ -14,8 +14,9 @@ if TYPE_CHECKING:
 
 _METHODS = ("boruta", "mirror", "ferns", "snowball", "subspace")
 _SEARCHED = (
-    "GROUPS:pairs_9_whole:several_9_whole:geometric_9_whole:geometric_3_whole:mixed_9_whole:mixed_9_within",
-    "HARD:larger:unlike:sites:visits",
+    "GROUPS:several_9_whole:geometric_9_whole:geometric_3_whole:mixed_9_within",
+    "HARD:unlike:sites",
+    "WEIGHTS:spread_10:level_5",
 )
 Outcome = tuple[dict[str, Any], dict[str, bool]]
 
@@ -81,8 +82,9 @@ def calibration_ties(bench: Bench) -> Outcome:
 def calibration_designs(bench: Bench) -> Outcome:
     """Study designs in which nothing is relevant, and some that were made to break it: p without context."""
     figures: dict[str, Any] = {}
-    for some in ("GROUPS", "HARD"):
-        figures |= json.loads(bench.script("calibrate_designs.py", some, str(FIRST_SEED), "12", "4000", "0").output)
+    for some, n_looks, n_columns in (("GROUPS", 8, 4000), ("HARD", 8, 4000), ("WEIGHTS", 100, 400)):
+        arguments = (some, str(FIRST_SEED), str(n_looks), str(n_columns), "0")
+        figures |= json.loads(bench.script("calibrate_designs.py", *arguments).output)
     bars = {}
     for word, level in (("1e2", 0.01), ("1e3", 0.001), ("1e4", 1e-4)):
         for name in _prefixes(figures, word):
