@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 _METHODS = ("boruta", "mirror", "ferns", "snowball", "subspace")
 _SEARCHED = (
-    "GROUPS:several_9_whole:geometric_9_whole:geometric_3_whole:mixed_9_within",
-    "HARD:unlike:sites",
-    "WEIGHTS:spread_10:level_5",
+    "GROUPS:several_9_whole:geometric_9_whole:mixed_9_within",
+    "HARD:sites",
+    "WEIGHTS:spread_10",
 )
 Outcome = tuple[dict[str, Any], dict[str, bool]]
 
@@ -82,7 +82,7 @@ def calibration_ties(bench: Bench) -> Outcome:
 def calibration_designs(bench: Bench) -> Outcome:
     """Study designs in which nothing is relevant, and some that were made to break it: p without context."""
     figures: dict[str, Any] = {}
-    for some, n_looks, n_columns in (("GROUPS", 8, 4000), ("HARD", 8, 4000), ("WEIGHTS", 100, 400)):
+    for some, n_looks, n_columns in (("GROUPS", 6, 4000), ("HARD", 6, 4000), ("WEIGHTS", 60, 400)):
         arguments = (some, str(FIRST_SEED), str(n_looks), str(n_columns), "0")
         figures |= json.loads(bench.script("calibrate_designs.py", *arguments).output)
     bars = {}
@@ -112,7 +112,7 @@ def calibration_design_searches(bench: Bench) -> Outcome:
 
 def calibration_design_power(bench: Bench) -> Outcome:
     """Ten relevant columns in groups of unequal sizes, beside what a test finds that is told the covariance."""
-    figures = json.loads(bench.script("found_in_groups.py", str(FIRST_SEED), "10").output)
+    figures = json.loads(bench.script("found_in_groups.py", str(FIRST_SEED), "8").output)
     bars = {}
     for name in _prefixes(figures, "share"):
         bars[f"{name}: found ≥ 0.9 of what the test finds that is told the covariance"] = (
