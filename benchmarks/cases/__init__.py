@@ -1,7 +1,14 @@
 """Benchmark cases by name. A case takes a `Bench` and returns its figures and, for every bar, whether it is met."""
 
 from benchmarks.cases.boruta import boruta_iris, boruta_madelon, boruta_memory, boruta_noise
-from benchmarks.cases.calibration import calibration_answers, calibration_noise, calibration_ties
+from benchmarks.cases.calibration import (
+    calibration_answers,
+    calibration_design_power,
+    calibration_design_searches,
+    calibration_designs,
+    calibration_noise,
+    calibration_ties,
+)
 from benchmarks.cases.cluster import CLUSTER_CASES
 from benchmarks.cases.durability import DURABILITY_CASES
 from benchmarks.cases.elimination import ELIMINATION_CASES
@@ -75,4 +82,7 @@ CASES = {
     "calibration-noise": calibration_noise,
     "calibration-answers": calibration_answers,
     "calibration-ties": calibration_ties,
+    "calibration-designs": calibration_designs,
+    "calibration-design-searches": calibration_design_searches,
+    "calibration-design-power": calibration_design_power,
 }

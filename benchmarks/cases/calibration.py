@@ -13,6 +13,11 @@ if TYPE_CHECKING:
     from benchmarks.run import Bench
 
 _METHODS = ("boruta", "mirror", "ferns", "snowball", "subspace")
+_SEARCHED = (
+    "GROUPS:several_9_whole:geometric_9_whole:mixed_9_within",
+    "HARD:sites",
+    "WEIGHTS:spread_10",
+)
 Outcome = tuple[dict[str, Any], dict[str, bool]]
 
 
@@ -71,6 +76,49 @@ def calibration_ties(bench: Bench) -> Outcome:
                 n_any <= 0.1 * n and figures[f"{method}_{name}_upper"] <= 0.15
             )
         figures[f"{method}_worst_share"] = found["worst_any"] / found["n_grid"]
+    return figures, bars
+
+
+def calibration_designs(bench: Bench) -> Outcome:
+    """Study designs in which nothing is relevant, and some that were made to break it: p without context."""
+    figures: dict[str, Any] = {}
+    for some, n_looks, n_columns in (("GROUPS", 6, 4000), ("HARD", 6, 4000), ("WEIGHTS", 60, 400)):
+        arguments = (some, str(FIRST_SEED), str(n_looks), str(n_columns), "0")
+        figures |= json.loads(bench.script("calibrate_designs.py", *arguments).output)
+    bars = {}
+    for word, level in (("1e2", 0.01), ("1e3", 0.001), ("1e4", 1e-4)):
+        for name in _prefixes(figures, word):
+            share, error = figures[f"{name}_{word}"], figures[f"{name}_{word}_error"]
+            bars[f"{name}: p ≤ {level:g} at most 1.3 times too often, within two standard errors"] = (
+                share <= 1.3 + 2 * error
+            )
+    return figures, bars
+
+
+def calibration_design_searches(bench: Bench) -> Outcome:
+    """Whole searches of study designs in which nothing is relevant: how many confirm anything."""
+    figures: dict[str, Any] = {}
+    for some in _SEARCHED:
+        figures |= json.loads(bench.script("calibrate_designs.py", some, str(FIRST_SEED), "0", "0", "60").output)
+    bars = {}
+    for name in _prefixes(figures, "any"):
+        n_any = figures[f"{name}_any"]
+        figures[f"{name}_upper"] = _upper_end(n_any, 60)
+        bars[f"{name}: anything confirmed in ≤ 6 of 60, interval ≤ 20 %"] = (
+            n_any <= 6 and figures[f"{name}_upper"] <= 0.2
+        )
+    return figures, bars
+
+
+def calibration_design_power(bench: Bench) -> Outcome:
+    """Ten relevant columns in groups of unequal sizes, beside what a test finds that is told the covariance."""
+    figures = json.loads(bench.script("found_in_groups.py", str(FIRST_SEED), "8").output)
+    bars = {}
+    for name in _prefixes(figures, "share"):
+        bars[f"{name}: found ≥ 0.9 of what the test finds that is told the covariance"] = (
+            figures[f"{name}_share"] >= 0.9
+        )
+        bars[f"{name}: false share ≤ 0.1"] = figures[f"{name}_snowball_false"] <= 0.1
     return figures, bars
 
 

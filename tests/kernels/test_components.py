@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fernwood.kernels.components import fill_components, step_components, survey_codes, weigh_codes
+from fernwood.kernels.components import even_components, fill_components, step_components, survey_codes, weigh_codes
 
 RNG = np.random.default_rng(0)
 
@@ -137,3 +137,22 @@ def test_steps_are_components_to_the_nearest_step() -> None:
     assert (abs(steps.astype(int)).max(axis=1) == np.where(unit > 0, 127, 0)).all()
     assert unit[3, 1] == 0
     assert (abs(steps * unit[:, None, :] - table) <= 0.5001 * unit[:, None, :]).all()
+
+
+def test_even_components_vary_by_chance_as_much_as_the_squares() -> None:
+    codes = RNG.integers(0, 20, (5, 300)).astype(np.uint8)
+    codes[1, ::5] = 255
+    codes[2] = 3
+    weights = RNG.gamma(1.0, size=300)
+    weights[codes[0] > 10] *= 5  # weights that go with a column
+    owner = [0, 1, 1, 2, 3]
+    table = table_of(codes, weights, False, owner, [0, 0, -1, 0, 0])
+    squares = amounts_of(codes, weights**2)
+    evened = table.copy()
+    even_components(squares, np.array(owner), evened)
+    for pair, column in enumerate(owner):
+        for place in range(2):
+            before = table[pair, codes[column], place].astype(np.float64)
+            varies = (weights**2 * before**2).sum() / (weights**2).sum()
+            expected = before / np.sqrt(varies) if varies else before
+            np.testing.assert_allclose(evened[pair, codes[column], place], expected, rtol=1e-5, atol=1e-6)

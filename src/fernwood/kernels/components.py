@@ -11,7 +11,7 @@ from fernwood.kernels.jit import njit, njit_inner, njit_no_refcount
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["fill_components", "step_components", "survey_codes", "weigh_codes"]
+__all__ = ["even_components", "fill_components", "step_components", "survey_codes", "weigh_codes"]
 
 _MISSING = 255
 _ROUNDED = 1e-13
@@ -128,6 +128,34 @@ def fill_components(amounts, categories, owner, part, table):
             _contrast(amount[:n_codes], present, 2 * part[pair] + 2, 1, table[pair])
         elif present > 0:
             _polynomials(amount[:n_codes], present, first, second, table[pair])
+
+
+@njit
+def even_components(squares, owner, table):
+    """Scale components so that by chance a sum of weight times component varies as much in all columns.
+
+    It varies as the squared weights times the squared component. Where rows of large weight have values far out, that
+    is more than in a shadow, whose values have nothing to do with the weights.
+
+    Parameters
+    ----------
+    squares : float64 array, shape (columns, 256); the squared weights of the rows at every code, added up
+    owner : int64 array; column of every pair
+    table : float32 array, shape (pairs, 256, 2); from `fill_components`, scaled
+    """
+    for pair in range(owner.shape[0]):
+        amount = squares[owner[pair]]
+        total = 0.0
+        for code in range(256):
+            total += amount[code]
+        for place in range(2):
+            varies = 0.0
+            for code in range(256):
+                varies += amount[code] * np.float64(table[pair, code, place]) ** 2
+            if varies > 0:
+                scale = np.sqrt(total / varies)
+                for code in range(256):
+                    table[pair, code, place] *= scale
 
 
 @njit_inner

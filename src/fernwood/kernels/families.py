@@ -109,10 +109,12 @@ def _compile_shadows() -> None:
 
 
 def _compile_groups() -> None:
-    from fernwood.kernels.dealing import deal_pieces
+    from fernwood.kernels.dealing import Exchange, deal_pieces
 
     codes = np.zeros((1, 4), np.uint8)
-    deal_pieces(codes, np.ones(1, np.uint64), np.arange(4), np.array([0, 2, 4]), np.array([0, 2]), codes.copy())
+    groups, zeros, ends = np.arange(2), np.zeros(2, int), np.array([0, 2])
+    two = Exchange(np.arange(4), np.array([0, 2, 4]), zeros, 1, zeros, zeros[:1], np.arange(3), groups, ends, False)
+    deal_pieces(codes, np.ones(1, np.uint64), two, codes.copy())
 
 
 def _compile_ratios() -> None:
@@ -141,6 +143,12 @@ def _compile_components() -> None:
     weigh_codes(np.zeros((1, 4), np.uint8), np.ones(4), amounts)
     fill_components(amounts, np.zeros(1, np.bool_), one, one, table)
     step_components(table, np.empty((1, 256, 2), np.int8), np.empty((1, 2), np.float32))
+
+
+def _compile_weights() -> None:
+    from fernwood.kernels.components import even_components
+
+    even_components(np.ones((1, 256)), np.zeros(1, np.int64), np.ones((1, 256, 2), np.float32))
 
 
 def _compile_evidence() -> None:
@@ -217,6 +225,7 @@ FAMILIES = {
     "numbers": ("numbers",),
     "categories": ("categories",),
     "groups": ("groups",),
+    "weights": ("weights",),
     "ferns": ("ferns", "draws", "shadows"),
     "strata": ("strata",),
 }

@@ -69,6 +69,29 @@ class Ground(NamedTuple):
         """One stratum of all rows."""
         return cls(target, np.zeros(target.n_rows, np.int32), 1)
 
+    def squares(self) -> NDArray[np.float64]:
+        """How much every row adds to the variance of a score: squared weight times squared departure of the target.
+
+        The target departs from its mean in the stratum; of classes, the squares of all add up.
+
+        Examples
+        --------
+        >>> from fernwood.learner.target import class_target
+        >>> Ground.undivided(class_target([0, 0, 1], np.array([1.0, 1.0, 2.0]))).squares().tolist()
+        [0.5, 0.5, 2.0]
+        """
+        kernel, strata, n = self.target.kernel, self.strata, self.n_strata
+        size = np.bincount(strata, kernel.weights, n)
+        if kernel.classes:
+            n_classes = len(self.target.classes)
+            inside = np.bincount(strata * n_classes + kernel.labels, kernel.weights, n * n_classes)
+            share = inside.reshape(n, n_classes) / size[:, None]
+            departure = 1 - 2 * share[strata, kernel.labels] + (share**2).sum(axis=1)[strata]
+        else:
+            mean = np.bincount(strata, kernel.weights * kernel.values, n) / size
+            departure = (kernel.values - mean[strata]) ** 2
+        return np.asarray(kernel.weights**2 * departure)
+
     def depth(self, *, exploring: bool = False) -> int:
         """The most columns of a fern."""
         n_classes = max(len(self.target.classes), 1)

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from fernwood.kernels.components import fill_components, step_components, survey_codes, weigh_codes
+from fernwood.kernels.components import even_components, fill_components, step_components, survey_codes, weigh_codes
 from fernwood.kernels.examining import count_pairs, examine_pairs
+from fernwood.kernels.ready import ensure_compiled
 from fernwood.store.quantise import MISSING
 
 if TYPE_CHECKING:
@@ -17,13 +18,13 @@ if TYPE_CHECKING:
 
     from fernwood.kernels.examining import Contexts
 
-__all__ = ["Components", "Pairs", "Surveyed", "Tables", "frequent", "leading_of"]
+__all__ = ["UNMARKED", "Components", "Pairs", "Surveyed", "Tables", "frequent", "leading_of"]
 
 _MOST_KEPT = 4096
 _MARKS_AT_ONCE = 2**18
 _COLUMNS_AT_ONCE, _PAIRS_AT_ONCE = 256, 1024
 """Columns, and pairs of components, that are worked out together: 254 categories have 127 pairs of 2.5 kB each."""
-_UNMARKED = np.uint64(0)
+UNMARKED = np.uint64(0)
 
 
 class Tables(NamedTuple):
@@ -65,6 +66,8 @@ class Components:
     ----------
     weights : float64 array
         Of the rows.
+    squares : float64 array, optional
+        How much every row adds to the variance of a score by chance; by default, the squares of the weights.
 
     Attributes
     ----------
@@ -78,9 +81,12 @@ class Components:
     [2.0, 1.0, 1.0, 0.0]
     """
 
-    def __init__(self, weights: NDArray[np.float64]) -> None:
+    def __init__(self, weights: NDArray[np.float64], squares: NDArray[np.float64] | None = None) -> None:
         self._weights = weights[:0] if (weights == 1).all() else weights
+        self._squares = weights**2 if squares is None else squares
         self.unequal = bool((weights != weights[:1]).any())
+        if self.unequal:
+            ensure_compiled("weights")
         self.kept = _tables(np.empty((0, 256)), np.empty(0, bool), np.empty(0, np.int64), np.empty(0, np.int64))
 
     def amounts(self, codes: NDArray[np.uint8]) -> NDArray[np.float64]:
@@ -96,7 +102,7 @@ class Components:
         missing, marks = np.empty(n, bool), np.empty(n, np.uint64)
         survey_codes(codes, self._weights, evenness, used, missing, marks)
         n_pairs = pair_counts(used, missing, categories)
-        marks[(n_pairs > 1) | self.unequal] = _UNMARKED
+        marks[(n_pairs > 1) | self.unequal] = UNMARKED
         return Surveyed(evenness, n_pairs, marks)
 
     def keep(self, amounts: NDArray[np.float64], categories: NDArray[np.bool_]) -> None:
@@ -136,6 +142,10 @@ class Components:
     def others(self, codes: NDArray[np.uint8], categories: NDArray[np.bool_]) -> Iterator[Pairs]:
         """The pairs of columns whose components are not kept, in the order of columns, some at a time."""
         amounts = self.amounts(codes)
+        squares = None
+        if self.unequal:
+            squares = np.empty_like(amounts)
+            weigh_codes(codes, self._squares, squares)
         used = np.count_nonzero(amounts[:, :MISSING], axis=1)
         counts = pair_counts(used, amounts[:, MISSING] > 0, categories)
         owner = np.repeat(np.arange(len(codes)), counts)
@@ -146,7 +156,7 @@ class Components:
         leading = np.where(part < 0, 0, leading_of(categories)[owner])
         for first in range(0, len(owner), _PAIRS_AT_ONCE):
             some = slice(first, first + _PAIRS_AT_ONCE)
-            yield Pairs(owner[some], leading[some], _tables(amounts, categories, owner[some], part[some]))
+            yield Pairs(owner[some], leading[some], _tables(amounts, categories, owner[some], part[some], squares))
 
 
 def leading_of(categories: NDArray[np.bool_]) -> NDArray[np.int64]:
@@ -164,7 +174,7 @@ def frequent(marks: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.i
     ([0, 1], [0, 1, 0, -1, -1])
     """
     values, counts = np.unique(marks, return_counts=True)
-    often = np.flatnonzero(values != _UNMARKED)
+    often = np.flatnonzero(values != UNMARKED)
     often = often[np.argsort(-counts[often], kind="stable")][:_MOST_KEPT]
     by_value = np.argsort(values[often])
     known = values[often][by_value]
@@ -194,10 +204,16 @@ def pair_counts(
 
 
 def _tables(
-    amounts: NDArray[np.float64], categories: NDArray[np.bool_], owner: NDArray[np.int64], part: NDArray[np.int64]
+    amounts: NDArray[np.float64],
+    categories: NDArray[np.bool_],
+    owner: NDArray[np.int64],
+    part: NDArray[np.int64],
+    squares: NDArray[np.float64] | None = None,
 ) -> Tables:
     table = np.empty((len(owner), 256, 2), np.float32)
     fill_components(amounts, categories, owner, part, table)
+    if squares is not None:
+        even_components(squares, owner, table)
     steps, unit = np.empty(table.shape, np.int8), np.empty((len(owner), 2), np.float32)
     step_components(table, steps, unit)
     return Tables(table, steps.view(np.int16)[:, :, 0], unit)

@@ -6,11 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fernwood.kernels.dealing import deal_pieces, permute_codes
+from fernwood.kernels.dealing import LIKELY, deal_pieces, permute_codes
 from fernwood.kernels.ready import ensure_compiled
+from fernwood.search.exchange import exchange_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from fernwood.kernels.dealing import Exchange
 
 __all__ = ["Dealer"]
 
@@ -48,24 +51,29 @@ class Dealer:
         groups: NDArray[np.integer[Any]] | None = None,
     ) -> None:
         self._key = np.uint64(seed & (2**64 - 1))
-        self._pieces: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]] | None = None
+        self._exchange: Exchange | None = None
+        self.keeps_counts = True
         if strata is not None:
-            self._pieces = _pieces(strata, np.arange(len(strata)) if groups is None else groups)
+            groups = np.arange(len(strata)) if groups is None else groups
         elif groups is not None:
-            self._pieces = _pieces(np.zeros(len(groups), np.int64), groups)
-        if self._pieces is not None:
+            strata = np.zeros(len(groups), np.int64)
+        if strata is not None and groups is not None:
+            self._exchange = exchange_of(strata, groups)
+            self._order = _by_stratum(strata, groups)
+            self.keeps_counts = not self._exchange.uneven
             ensure_compiled("groups")
 
     @property
     def in_pieces(self) -> bool:
         """Whether rows stay together, or in their stratum."""
-        return self._pieces is not None
+        return self._exchange is not None
 
     def tied(self, values: NDArray[np.floating[Any]]) -> NDArray[np.int64]:
         """A number for every column: columns with the same one depend about equally on strata and on groups.
 
         A column that is alike within groups varies more when whole groups change places than one that is not, and one
-        that differs between strata varies less within them, so that chance does more, or less, for its score.
+        that differs between strata varies less within them, so that chance does more, or less, for its score. What
+        counts is how many times the sum over a group varies more than were its rows independent, on average over rows.
 
         Parameters
         ----------
@@ -78,19 +86,18 @@ class Dealer:
         >>> a > b
         True
         """
-        if self._pieces is None:
+        if self._exchange is None:
             return np.zeros(len(values), np.int64)
-        rows, piece, stratum = self._pieces
-        first = piece[stratum[:-1]]
+        rows, begins, starts = self._order
         ordered = values[:, rows].astype(np.float64)
-        sizes = np.diff(np.append(first, len(rows)))
-        ordered -= np.repeat(np.add.reduceat(ordered, first, axis=1) / sizes, sizes, axis=1)
-        within = (ordered**2).sum(axis=1)
-        between = (np.add.reduceat(ordered, piece[:-1], axis=1) ** 2).sum(axis=1)
-        least = len(rows) * 2.0**-_FINEST  # what is nothing but rounding counts as this little
-        share = np.log2(np.maximum(within, least) / len(rows))
-        together = np.log2(np.maximum(between, least) / np.maximum(within, least))
-        steps = np.rint(_STEPS * np.stack([share, together])).astype(np.int64)
+        n, least = len(rows), 2.0**-_FINEST  # what is nothing but rounding counts as this little
+        in_stratum = np.diff(np.append(begins[starts], n))
+        whole = np.add.reduceat(ordered, begins[starts], axis=1) ** 2 / in_stratum
+        share = ((ordered**2).sum(axis=1) - whole.sum(axis=1)) / n
+        size = np.diff(np.append(begins, n))
+        usual = (size.astype(np.float64) ** 2).sum() / n
+        together = 1 + (usual - 1) * _likeness(ordered, begins, starts, size, least)
+        steps = np.rint(_STEPS * np.log2(np.maximum([share, together], least))).astype(np.int64)
         return np.asarray(steps[0] * 1000 + steps[1])
 
     def addresses(self, checksums: NDArray[np.uint64], copies: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -112,20 +119,50 @@ class Dealer:
 
     def at(self, codes: NDArray[np.uint8], addresses: NDArray[np.uint64]) -> NDArray[np.uint8]:
         """Shadows of columns that are dealt at some addresses; `codes` may be overwritten."""
-        if self._pieces is None:
+        if self._exchange is None:
             permute_codes(codes, addresses, codes)
             return codes
         out = np.empty_like(codes)
-        deal_pieces(codes, addresses, *self._pieces, out)
+        deal_pieces(codes, addresses, self._exchange, out)
         return out
 
 
-def _pieces(
+def _likeness(
+    ordered: NDArray[np.float64],
+    begins: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    size: NDArray[np.int64],
+    least: float,
+) -> NDArray[np.float64]:
+    """What two rows of a group have in common in every column, as a share of the variance; of any sign.
+
+    Groups count by what they say about it, as in `kernels.dealing`, and not by their rows: a shadow would else depend
+    less on its largest groups than a column that was put where it is for just these.
+
+    Parameters
+    ----------
+    ordered : float64 array, shape (columns, rows); by stratum and group
+    begins, starts : where the rows of a group in one stratum begin; with which of these beginnings a stratum does
+    size : int64 array; how many rows of a group are in one stratum
+    least : of the variance
+    """
+    weight = 1 / (LIKELY + (1 - LIKELY) / size)
+    total = np.add.reduceat(ordered, begins, axis=1)
+    middle = np.add.reduceat(total * (weight / size), starts, axis=1) / np.add.reduceat(weight, starts)
+    middle = np.repeat(middle, np.diff(np.append(starts, len(begins))), axis=1)
+    about = np.add.reduceat(ordered**2, begins, axis=1) - 2 * middle * total + size * middle**2
+    beside = (total - size * middle) ** 2 - about
+    told = np.where(size > 1, weight**2, 0.0)
+    common = beside @ (told / np.maximum(size * (size - 1), 1))
+    return np.asarray(common / np.maximum(about @ (told / size), least * max(told.sum(), least)))
+
+
+def _by_stratum(
     strata: NDArray[np.integer[Any]], groups: NDArray[np.integer[Any]]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Rows by stratum and group, where every piece begins, and with which piece every stratum begins."""
+    """Rows by stratum and group, where the rows of a group in one stratum begin, and with which beginning a stratum."""
     rows = np.lexsort((groups, strata))
     new_stratum = np.append(True, np.diff(strata[rows]) != 0)
     new_piece = new_stratum | np.append(True, np.diff(groups[rows]) != 0)
-    piece = np.append(np.flatnonzero(new_piece), len(rows))
-    return rows, piece, np.searchsorted(piece, np.append(np.flatnonzero(new_stratum), len(rows)))
+    begins = np.flatnonzero(new_piece)
+    return rows, begins, np.searchsorted(begins, np.flatnonzero(new_stratum))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 
 from fernwood.kernels.components import fill_components
-from fernwood.search.components import Components
+from fernwood.search.components import UNMARKED, Components
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -58,6 +58,8 @@ class Scorer:
         Of those rows.
     deal
         Makes shadows.
+    squares : float64 array, optional
+        How much each of those rows adds to the variance of a score by chance; by default, the squares of the weights.
 
     Attributes
     ----------
@@ -67,14 +69,19 @@ class Scorer:
     """
 
     def __init__(
-        self, store: Store, rows: NDArray[np.int64] | None, weights: NDArray[np.float64], deal: Dealer
+        self,
+        store: Store,
+        rows: NDArray[np.int64] | None,
+        weights: NDArray[np.float64],
+        deal: Dealer,
+        squares: NDArray[np.float64] | None = None,
     ) -> None:
         self.store = store
         self.rows = slice(None) if rows is None else rows
         self.n_rows = store.n_rows if rows is None else len(rows)
         self.weights = weights
         self.deal = deal
-        self.components_of = Components(weights)
+        self.components_of = Components(weights, squares)
         self._rooms = threading.local()
 
     @property
@@ -91,8 +98,12 @@ class Scorer:
     ) -> NDArray[np.uint8]:
         """Codes that the components of columns, or of their shadows dealt at addresses, are worked out from."""
         codes = self.codes(positions)
-        # Where rows weigh the same, dealing does not change how much any code weighs.
-        return codes if addresses is None or not self.components_of.unequal else self.deal.at(codes, addresses)
+        return codes if addresses is None or self._weighed_alike else self.deal.at(codes, addresses)
+
+    @property
+    def _weighed_alike(self) -> bool:
+        """Whether codes weigh as much in a shadow as in its column: rows weigh the same, and no value comes to more."""
+        return not self.components_of.unequal and self.deal.keeps_counts
 
     def read_into(self, positions: NDArray[np.signedinteger[Any]], out: NDArray[np.uint8]) -> None:
         """As `codes`, into an array."""
@@ -121,6 +132,8 @@ class Scorer:
         kind = np.asarray(np.rint(4 * np.log2(told.n_pairs)) * 16 + spread, np.int64)
         if self.deal.in_pieces:
             kind += _KINDS_APART * self._tied(codes, categories)
+        if not self._weighed_alike:  # shadows have components of their own, so that none are to be kept
+            told.marks[:] = UNMARKED
         return kind, told.marks
 
     def _tied(self, codes: NDArray[np.uint8], categories: NDArray[np.bool_]) -> NDArray[np.int64]:

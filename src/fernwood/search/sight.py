@@ -73,4 +73,4 @@ def sight(store: Store, given: NDArray[np.int64], seed: int, found: Counted | No
     """
     rows, weights, ground, groups = counted(store, given) if found is None else found
     deal = Dealer(seed, strata=ground.strata if len(given) else None, groups=groups)
-    return Sight(Scorer(store, rows, weights, deal), ground)
+    return Sight(Scorer(store, rows, weights, deal, ground.squares()), ground)
