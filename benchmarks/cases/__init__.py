@@ -1,7 +1,13 @@
 """Benchmark cases by name. A case takes a `Bench` and returns its figures and, for every bar, whether it is met."""
 
 from benchmarks.cases.boruta import boruta_iris, boruta_madelon, boruta_memory, boruta_noise
-from benchmarks.cases.calibration import calibration_answers, calibration_noise, calibration_ties
+from benchmarks.cases.calibration import (
+    calibration_answers,
+    calibration_covariates,
+    calibration_covariates_more,
+    calibration_noise,
+    calibration_ties,
+)
 from benchmarks.cases.cluster import CLUSTER_CASES
 from benchmarks.cases.durability import DURABILITY_CASES
 from benchmarks.cases.elimination import ELIMINATION_CASES
@@ -73,6 +79,8 @@ CASES = {
     **FERN_CASES,
     **ELIMINATION_CASES,
     "calibration-noise": calibration_noise,
+    "calibration-covariates": calibration_covariates,
+    "calibration-covariates-more": calibration_covariates_more,
     "calibration-answers": calibration_answers,
     "calibration-ties": calibration_ties,
 }
