@@ -3,6 +3,8 @@
 from benchmarks.cases.boruta import boruta_iris, boruta_madelon, boruta_memory, boruta_noise
 from benchmarks.cases.calibration import (
     calibration_answers,
+    calibration_covariates,
+    calibration_covariates_more,
     calibration_design_power,
     calibration_design_searches,
     calibration_designs,
@@ -80,6 +82,8 @@ CASES = {
     **FERN_CASES,
     **ELIMINATION_CASES,
     "calibration-noise": calibration_noise,
+    "calibration-covariates": calibration_covariates,
+    "calibration-covariates-more": calibration_covariates_more,
     "calibration-answers": calibration_answers,
     "calibration-ties": calibration_ties,
     "calibration-designs": calibration_designs,

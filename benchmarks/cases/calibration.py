@@ -52,6 +52,41 @@ def calibration_answers(bench: Bench) -> Outcome:
     return figures, bars
 
 
+_COVARIATES = ("two_500", "three_300", "three_1000", "five_500", "ten_500", "heavy", "beside_1000")
+_MORE_COVARIATES = (
+    *("one_300", "three_500", "sine_1000", "five_1000", "ten_1000", "three_5000", "discrete", "strong", "rare"),
+    *("skewed", "spreads", "beside_300", "beside_five"),
+)
+
+
+def calibration_covariates(bench: Bench) -> Outcome:
+    """Columns and target that depend on covariates: p, searches of noise, and columns that tell something beside."""
+    return _with_covariates(bench, _COVARIATES)
+
+
+def calibration_covariates_more(bench: Bench) -> Outcome:
+    """As `calibration-covariates`, for the other designs, which take half an hour."""
+    return _with_covariates(bench, _MORE_COVARIATES)
+
+
+def _with_covariates(bench: Bench, names: tuple[str, ...]) -> Outcome:
+    figures = json.loads(bench.script("calibrate_covariates.py", str(FIRST_SEED), "60", *names).output)
+    n, bars = figures["n_tables"], {}
+    for name in names:
+        for word in ("alone", "beside"):
+            for level in ("1e2", "1e3"):
+                ratio, error = figures[f"{name}_{word}_{level}"], figures[f"{name}_{word}_{level}_error"]
+                bars[f"{name}: p {word} at {level} ≤ 1.3 times, within two standard errors"] = ratio <= 1.3 + 2 * error
+        figures[f"{name}_upper"] = _upper_end(figures[f"{name}_any"], n)
+        if f"{name}_false" in figures:
+            bars[f"{name}: false share ≤ 0.1"] = figures[f"{name}_false"] <= 0.1
+        else:
+            bars[f"{name}: any selection in ≤ 10 %, interval ≤ 20 %"] = (
+                figures[f"{name}_any"] <= 0.1 * n and figures[f"{name}_upper"] <= 0.2
+            )
+    return figures, bars
+
+
 def calibration_ties(bench: Bench) -> Outcome:
     """Noise of rare columns, and of rare and common ones: how often each method that tests confirms anything."""
     figures: dict[str, Any] = {}

@@ -32,6 +32,8 @@ from fernwood.store.roles import Roles, make_groups, make_target
 from fernwood.validation import is_integer
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
     from sklearn.utils import Tags
 
@@ -64,6 +66,7 @@ def fit_store(
     task: Task | None = None,
     memory: int | str | None = None,
     least_columns: int = 2,
+    given: Sequence[str | int] = (),
 ) -> Store:
     """The store that an estimator is fitted on, checked; `n_features_in_` and `feature_names_in_` are set.
 
@@ -88,6 +91,8 @@ def fit_store(
         What making the store may take; see `fernwood.ingest`.
     least_columns
         How many columns must not be constant; a search needs something to choose from.
+    given
+        Covariates, see `fernwood.ingest`.
 
     Notes
     -----
@@ -107,7 +112,7 @@ def fit_store(
         if groups is not None:
             check_consistent_length(table, groups)
             groups = np.asarray(groups)
-        store = ingest(table, target=target, task=task, weights=weights, groups=groups, memory=memory)
+        store = ingest(table, target=target, task=task, weights=weights, groups=groups, memory=memory, given=given)
     check_table(store, least_columns)
     return store
 

@@ -63,6 +63,7 @@ class Facts:
     sampling : how many rows were looked at where there are very many, and what that means; empty where all were
     roles : stands for the values of target, weights and groups, by name; empty text for those that are not there, and
         no entries in results of before these were kept
+    covariates : what was done with each: its name, and how many terms of the basis are its own, 0 where it makes strata
     """
 
     method: str
@@ -88,6 +89,7 @@ class Facts:
     notes: list[str] = field(default_factory=list)
     sampling: dict[str, Any] = field(default_factory=dict)
     roles: dict[str, str] = field(default_factory=dict)
+    covariates: list[dict[str, Any]] = field(default_factory=list)
 
     @classmethod
     def of(cls, store: Store, **about: Any) -> Facts:

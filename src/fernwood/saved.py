@@ -204,6 +204,7 @@ def _check_facts(facts: Facts) -> None:
     said = (facts.exploration, facts.sampling)
     fine = all(not about or type(about.get("said")) is str for about in said)
     fine = fine and fits(facts.elimination.get("said", []), list[str])
+    fine = fine and all(type(one.get("name")) is str and type(one.get("terms")) is int for one in facts.covariates)
     trace = facts.elimination.get("trace", {})
     fine = fine and fits(trace, dict[str, list[float | bool | None]]) and set(trace) in (set(), _TRACE)
     fine = fine and len({len(some) for some in trace.values()}) < 2

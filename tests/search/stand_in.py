@@ -79,12 +79,12 @@ def lay_out(_: StandIn, contexts: Contexts) -> Iterator[Contexts]:
     n = len(contexts.rows)
     for some in (slice(0, -(-n // 2)), slice(-(-n // 2), n)):
         if some.start < some.stop:
-            yield Contexts(*(array[some] for array in contexts[:4]), contexts.n_classes)
+            yield Contexts(*(array[some] for array in contexts[:4]), contexts.n_classes, contexts.n_times)
 
 
 def gains_of(_: StandIn, pairs: Pairs, contexts: Contexts) -> np.ndarray:
     """What each component gains: a pair as a column, once with the first component leading, once with the second."""
-    n, n_rows = len(pairs.place), contexts.rows.shape[1]
+    n, n_rows = len(pairs.place), contexts.n_rows
     codes = np.array(pairs.codes[pairs.place, :n_rows])
     if pairs.addresses is not None:
         permute_codes(codes, np.array(pairs.addresses), codes)

@@ -60,6 +60,21 @@ def answer(store: Store, settings: SnowballSettings = SMALL, **how: Any) -> Resu
     return select_by_snowball(store, settings, 0, n_threads=2, **how)[0]
 
 
+@pytest.mark.parametrize("name", ["two classes", "five classes", "numbers", "weights", "missing values", "groups"])
+@pytest.mark.parametrize("stays", [True, False])
+def test_numbers_as_covariates(
+    name: str, stays: bool, stores: dict[str, Store], card: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = SnowballSettings(n_contexts=6, n_confirming=6, max_waves=2, max_contexts=6, given=(5, 17))
+    expected = answer(stores[name], settings)
+    if not stays:
+        monkeypatch.setattr(plan, "_FEWEST_WORK_BYTES", 1)
+        monkeypatch.setattr(plan, "_WORK_SHARE", 0.99)
+        monkeypatch.setattr(on_device, "_SENT_BYTES", 5000)
+    assert_same(answer(stores[name], settings, device="cuda", device_memory=None if stays else 500_000), expected)
+    assert card.limits
+
+
 def assert_same(one: Result, other: Result) -> None:
     for field in ("p", "q", "draws"):
         assert np.array_equal(np.asarray(getattr(one, field)), np.asarray(getattr(other, field)))

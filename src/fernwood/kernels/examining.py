@@ -32,6 +32,9 @@ _HELD_BYTES = 2**21
 """Sums that are held from tile to tile: of more contexts than have room, some at a time."""
 
 
+_NO_SHARES = np.empty((0, 0), np.float32)
+
+
 class Contexts(NamedTuple):
     """Divisions of the rows, with the target inside.
 
@@ -43,6 +46,9 @@ class Contexts(NamedTuple):
     weight : float32 array, shape (contexts, rows); weights in the order of `rows`, for numbers times the residuals; no
         rows at all where all of them weigh one
     n_classes : int; 1 for a target of numbers
+    n_times : int; how often every row is in a context: once for each of several residuals
+    shares : float32 array, shape (contexts, levels); the share of the rows that are in cells where covariates are
+        accounted for down to a level of their basis; no levels without covariates
     """
 
     rows: NDArray[np.uint32]
@@ -50,6 +56,13 @@ class Contexts(NamedTuple):
     size: NDArray[np.float32]
     weight: NDArray[np.float32]
     n_classes: int
+    n_times: int = 1
+    shares: NDArray[np.float32] = _NO_SHARES
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+        return int(self.rows.shape[1] // self.n_times)
 
     @property
     def counts(self) -> bool:

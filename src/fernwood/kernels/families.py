@@ -129,6 +129,19 @@ def _compile_ratios() -> None:
     column_ratios(codes, np.zeros(1, np.int32), np.zeros(1, np.bool_), target, rules, rows, np.ones(4, np.uint64))
 
 
+def _compile_covariates() -> None:
+    from fernwood.kernels.least_squares import divide, fit_in_cells, leave_over
+
+    basis, levels = np.zeros((4, 1), np.float32), np.array([0, 1])
+    shares = np.zeros(2, np.float32)
+    ground = basis, levels, 0, np.arange(4), np.array([0, 2, 4]), np.ones(4)
+    fit_in_cells(*ground, np.ones((4, 1)), 3, np.empty((1, 4)), shares)
+    codes, table = np.zeros((1, 4), np.uint8), np.zeros((1, 256, 2), np.float32)
+    rows = np.zeros(4, np.int32), np.ones(1), np.ones(4), np.ones(4)
+    leave_over(codes, np.zeros(1, np.int64), table, basis, levels, *rows, np.empty((1, 2, 3)))
+    divide(np.ones((1, 1, 2), np.float32), np.ones((1, 1, 2), np.float32), np.ones((1, 1), np.float32))
+
+
 def _compile_strata() -> None:
     from fernwood.kernels.components import survey_codes
 
@@ -228,6 +241,7 @@ FAMILIES = {
     "weights": ("weights",),
     "ferns": ("ferns", "draws", "shadows"),
     "strata": ("strata",),
+    "covariates": ("covariates",),
 }
 """What is needed together, and its steps; those that take longest come first."""
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from fernwood.kernels.examining import MOST_COUNTED, Contexts
+from fernwood.learner.covariates import ROWS_A_CELL_TERM
 from fernwood.store.quantise import MISSING
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from fernwood.learner.covariates import Covariates
     from fernwood.learner.target import TreeTarget
 
 __all__ = [
@@ -58,11 +60,13 @@ class Ground(NamedTuple):
     target : of the rows that count: none has weight zero
     strata : int32 array; the stratum of every row, from 0 on: no cell of a context reaches over two of them
     n_strata : how many there are
+    covariates : those that are numbers; None without any
     """
 
     target: TreeTarget
     strata: NDArray[np.int32]
     n_strata: int
+    covariates: Covariates | None = None
 
     @classmethod
     def undivided(cls, target: TreeTarget) -> Ground:
@@ -95,7 +99,22 @@ class Ground(NamedTuple):
     def depth(self, *, exploring: bool = False) -> int:
         """The most columns of a fern."""
         n_classes = max(len(self.target.classes), 1)
-        return fern_depth(self.target.n_rows // self.n_strata, n_classes * self.n_strata, exploring=exploring)
+        n_rows, n_parts = self.target.n_rows // self.n_strata, n_classes * self.n_strata
+        if self.covariates is None:
+            return fern_depth(n_rows, n_parts, exploring=exploring)
+        # A cell has room for a constant and a straight line in each covariate.
+        rows_a_cell = max(_ROWS_A_CELL, ROWS_A_CELL_TERM * (1 + int(self.covariates.levels[1])))
+        return fern_depth(n_rows, n_parts, exploring=exploring, rows_a_cell=rows_a_cell)
+
+    @property
+    def counts(self) -> bool:
+        """Whether rows are counted, and not weighed."""
+        return self.covariates is None and are_counted(self.target)
+
+    @property
+    def n_places(self) -> int:
+        """Places that the rows take in a context: with covariates, one for what they leave of each class."""
+        return self.target.n_rows * (1 if self.covariates is None else self.covariates.n_targets)
 
 
 class Ferns(NamedTuple):
@@ -106,7 +125,12 @@ class Ferns(NamedTuple):
 
 
 def divided(
-    target: TreeTarget, cells: Iterable[NDArray[np.integer[Any]]], shape: tuple[int, int] | None = None
+    target: TreeTarget,
+    cells: Iterable[NDArray[np.integer[Any]]],
+    shape: tuple[int, int] | None = None,
+    covariates: Covariates | None = None,
+    *,
+    fine: bool = False,
 ) -> Contexts:
     """Contexts that divide the rows as said, with the target inside.
 
@@ -118,12 +142,18 @@ def divided(
         The cell of every row; or such rows of an array one at a time, with `shape`.
     shape
         How many contexts there are, and how many cells each has at most.
+    covariates
+        What they leave of the target is inside then, and nothing else.
+    fine
+        Whether cells fit all terms of the covariates that they have room for.
     """
-    kernel = target.kernel
-    n_classes = len(target.classes) if kernel.classes else 1
     if shape is None:
         every = np.asarray(cells)
         cells, shape = every, (len(every), int(every.max()) + 1)
+    if covariates is not None:
+        return _left_in(cells, shape, covariates, fine=fine)
+    kernel = target.kernel
+    n_classes = len(target.classes) if kernel.classes else 1
     n_contexts, n_rows = shape[0], target.n_rows
     n_parts = shape[1] * n_classes
     counts = are_counted(target)
@@ -148,23 +178,53 @@ def divided(
     return Contexts(rows, start, size, weight, n_classes)
 
 
+def _left_in(
+    cells: Iterable[NDArray[np.integer[Any]]], shape: tuple[int, int], covariates: Covariates, *, fine: bool
+) -> Contexts:
+    """Contexts with what covariates leave of the target inside: of several classes, a part of every cell for each.
+
+    Such a part has all rows of its cell.
+    """
+    n_contexts, n_cells = shape
+    n_rows, n_targets = covariates.left.shape
+    rows = np.empty((n_contexts, n_rows * n_targets), np.uint32)
+    start = np.zeros((n_contexts, n_cells * n_targets + 1), np.uint32)
+    size = np.empty((n_contexts, n_cells * n_targets), np.float32)
+    weight = np.empty((n_contexts, n_rows * n_targets), np.float32)
+    shares = np.empty((n_contexts, len(covariates.levels)), np.float32)
+    small = np.min_scalar_type(n_cells)
+    for c, cell in enumerate(cells):
+        order = np.argsort(cell.astype(small), kind="stable")
+        number = np.bincount(cell, minlength=n_cells)
+        first = np.append(0, np.cumsum(number))
+        left, shares[c] = covariates.in_cells(order, first, fine=fine)
+        at = np.arange(n_rows) + (n_targets - 1) * np.repeat(first[:-1], number)
+        for k in range(n_targets):
+            place = at + k * np.repeat(number, number)
+            rows[c, place] = order
+            weight[c, place] = covariates.weights[order] * left[k]
+        start[c, 1:] = np.cumsum(np.repeat(number, n_targets))
+        size[c] = np.repeat(np.bincount(cell, covariates.weights, n_cells), n_targets)
+    return Contexts(rows, start, size, weight, 1, n_targets, shares)
+
+
 def are_counted(target: TreeTarget) -> bool:
     """Whether rows are counted, and not weighed: those of classes that all weigh one, if they are not too many."""
     kernel = target.kernel
     return bool(kernel.classes and target.n_rows <= MOST_COUNTED and (kernel.weights == 1).all())
 
 
-def scoring_kernels(target: TreeTarget) -> str:
-    """The family of kernels that scores columns for a target."""
-    return "counts" if are_counted(target) else "numbers"
+def scoring_kernels(target: TreeTarget, covariates: Covariates | None = None) -> str:
+    """The family of kernels that scores columns for a target, or for what covariates leave of it."""
+    return "counts" if covariates is None and are_counted(target) else "numbers"
 
 
 def without_context(ground: Ground) -> Contexts:
     """The one context that divides the rows no further: a column by itself."""
-    return divided(ground.target, ground.strata[None])
+    return divided(ground.target, ground.strata[None], covariates=ground.covariates, fine=True)
 
 
-def fern_depth(n_rows: int, n_classes: int, *, exploring: bool = False) -> int:
+def fern_depth(n_rows: int, n_classes: int, *, exploring: bool = False, rows_a_cell: int = _ROWS_A_CELL) -> int:
     """The most columns of a fern on so many rows; more where it explores, since what is not in it cannot be met.
 
     Examples
@@ -172,7 +232,7 @@ def fern_depth(n_rows: int, n_classes: int, *, exploring: bool = False) -> int:
     >>> fern_depth(1000, 2), fern_depth(1000, 2, exploring=True), fern_depth(30, 2)
     (4, 6, 2)
     """
-    by_rows = int(math.log2(max(n_rows / _ROWS_A_CELL, 2)))
+    by_rows = int(math.log2(max(n_rows / rows_a_cell, 2)))
     by_classes = int(math.log2(max(_MOST_CELLS / n_classes, 2)))
     return max(1, min(_EXPLORING_DEPTH if exploring else _DEEPEST, by_rows, by_classes))
 
@@ -300,7 +360,7 @@ def _grown(
             yield cell
 
     n_cells = ground.n_strata * 2 ** max(map(len, chosen))
-    contexts = divided(ground.target, cells(), (len(chosen), n_cells))
+    contexts = divided(ground.target, cells(), (len(chosen), n_cells), ground.covariates)
     return Ferns(contexts, [np.sort(columns) for columns in chosen])
 
 

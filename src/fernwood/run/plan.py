@@ -32,6 +32,8 @@ _PATCH_BLOCK_BYTES = 2**22
 _COMPONENT_BYTES, _TABLE_BYTES = 4500, 5 * 10**6
 """For every column of a block: how often its codes occur, and its scores; and what codes stand for, in any case."""
 _FEWEST_SHADOWS, _MOST_SHADOWS = 1000, 20_000
+_SHADOW_BYTES, _SHADOWS_A_COLUMN = 200, 4
+"""For what covariates leave of every shadow, of which there are more without context."""
 
 
 _WORK_SHARE, _MOST_WORK_BYTES, _FEWEST_WORK_BYTES = 0.25, 2**31, 2**27
@@ -176,6 +178,7 @@ def plan_waves(
     sample: tuple[int, int] | None = None,
     counts: bool = False,
     in_place: bool = False,
+    basis: tuple[int, int, int] | None = None,
 ) -> SearchPlan:
     """The plan for a snowball, whose threads examine a block of columns each in all contexts of a wave.
 
@@ -183,6 +186,7 @@ def plan_waves(
     `n_laid_out` how many of them divide the rows at a time. `sample` is how many rows waves look at, where they do not
     look at all, and how many contexts divide those at a time; it is kept in memory where that leaves all threads.
     `counts` is whether rows are counted, and not weighed; `in_place`, whether shadows are dealt where columns are read.
+    `basis` is how many terms the basis of covariates has, how many levels, and how often a row is in a context.
 
     Examples
     --------
@@ -192,8 +196,13 @@ def plan_waves(
     ledger = _WAVE_LEDGER_BYTES * n_columns
     # Place and weight of every row in contexts, and what they tell of shadows.
     n_shadows = min(max(n_columns, _FEWEST_SHADOWS), _MOST_SHADOWS)
-    round_ = max((4 if counts else 8) * a * b for a, b in ((n_rows, n_laid_out), sample or (0, 0)))
+    n_terms, n_levels, times = (0, 0, 1) if basis is None else basis
+    round_ = max((4 if counts else 8) * a * b * times for a, b in ((n_rows, n_laid_out), sample or (0, 0)))
     round_ += 4 * n_shadows * n_contexts + _TARGET_BYTES * max(n_rows - _MANY_ROWS, 0)
+    if basis is not None:
+        # The basis while it is made; what it leaves of the target, and of columns and shadows.
+        round_ += n_rows * (12 * n_terms + 32 * times)
+        ledger += 8 * n_levels * n_columns + (8 * n_levels + _SHADOW_BYTES) * _SHADOWS_A_COLUMN * n_shadows
     # A block of codes with the components of its columns, and 64 lanes of numbers for every row of a tile.
     width = min(block_width(n_rows), n_shadows)
     tile = (64 if counts else 4 * 64) * min(n_rows, _HEIGHT) + (_HELD_BYTES if n_rows > _HEIGHT else 0)

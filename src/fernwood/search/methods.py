@@ -102,6 +102,8 @@ def load_method(store: Store, settings: Settings) -> None:
     kernels = list(settings.kernels)
     if settings.method == "snowball":
         kernels.append(scoring_kernels(store_target(store)))
+        if getattr(settings, "given", None):
+            kernels.append("numbers")  # what covariates leave of classes
         if (store.kinds == Kind.CATEGORY).any():
             kernels.append("categories")
     if store.groups is not None or getattr(settings, "given", None):

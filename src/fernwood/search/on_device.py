@@ -21,6 +21,7 @@ from fernwood.relevance.shadows import inverse_chances, summed
 from fernwood.run.plan import padded, plan_card
 from fernwood.search.components import leading_of
 from fernwood.search.examining import Examiner
+from fernwood.search.leftover import divide
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -172,7 +173,28 @@ class CardExaminer(Examiner):
             super().scores(ranks, contexts, use, addresses)
             return
         blocks = self._cut(ranks, addresses, len(contexts.rows))
-        self._examine(blocks, contexts, lambda pairs, gains: scores_of(self._card, pairs, gains), use)
+        self._examine(blocks, contexts, self._scored, self._divided(ranks, addresses, contexts, use))
+
+    def _scored(self, pairs: Pairs, gains: Any) -> Any:
+        return scores_of(self._card, pairs, gains)
+
+    def _divided(
+        self,
+        ranks: NDArray[np.signedinteger[Any]] | None,
+        addresses: NDArray[np.uint64] | None,
+        contexts: Contexts,
+        use: Callable[[NDArray[Any], NDArray[np.float32]], object],
+    ) -> Callable[[NDArray[Any], NDArray[np.float32]], object]:
+        """What takes scores at places in `ranks`, or at ranks, and gives them to `use` over what covariates leave."""
+        if self.scorer.leftover is None:
+            return use
+
+        def divided(at: NDArray[Any], scores: NDArray[np.float32]) -> None:
+            columns = self.columns(at if ranks is None else ranks[at])
+            left = self.scorer.left_of(columns, None if addresses is None else addresses[at])
+            use(at, divide(scores, left, contexts))
+
+        return divided
 
     def tell(
         self,
@@ -197,6 +219,9 @@ class CardExaminer(Examiner):
         if self._gone:
             super().sums(ranks, contexts, chances, use, addresses)
             return
+        if self.scorer.leftover is not None:
+            self.scores(ranks, contexts, lambda at, some: use(at, summed(inverse_chances(some, chances))), addresses)
+            return
         blocks = self._cut(ranks, addresses, len(contexts.rows))
         self._examine(blocks, contexts, lambda pairs, gains: sums_of(self._card, pairs, gains, chances), use)
 
@@ -217,7 +242,11 @@ class CardExaminer(Examiner):
         others[in_use] = False
         width = self._columns_at_once(len(contexts.rows), stays=self._stays(None))
         blocks = (_Block(ranks, ranks, None) for ranks in self.blocks(others, width))
-        self._examine(blocks, contexts, lambda pairs, gains: sums_of(self._card, pairs, gains, chances), use)
+        if self.scorer.leftover is None:
+            self._examine(blocks, contexts, lambda pairs, gains: sums_of(self._card, pairs, gains, chances), use)
+        else:  # the host divides scores, and says what they tell
+            take = self._divided(None, None, contexts, lambda at, some: use(at, summed(inverse_chances(some, chances))))
+            self._examine(blocks, contexts, self._scored, take)
 
         def tell_without(at: NDArray[np.int64], told: NDArray[np.float32]) -> None:
             for row, rank in enumerate(in_use[at].tolist()):

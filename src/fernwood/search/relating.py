@@ -55,7 +55,7 @@ def find_partners(
     if len(found) < 2:
         return {}
     n_contexts = min(max(_FEWEST_CONTEXTS, _CONTEXTS_A_COLUMN * len(found)), _MOST_CONTEXTS)
-    n_contexts = n_laid_out(ground.target.n_rows, n_contexts)
+    n_contexts = n_laid_out(ground.n_places, n_contexts)
     rng = seeds.generator(seed, _RELATING)
     drawn = Drawn.ferns(rng, examiner, found, ground, n_contexts)
     n_alone = max(2, n_contexts // _ONE_ALONE_IN)

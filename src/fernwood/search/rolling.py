@@ -10,7 +10,7 @@ import numpy as np
 
 from fernwood.insight import Insight
 from fernwood.kernels.ready import ensure_compiled
-from fernwood.learner.contexts import are_counted, n_laid_out, scoring_kernels
+from fernwood.learner.contexts import n_laid_out, scoring_kernels
 from fernwood.relations import Relations
 from fernwood.relevance.decision import Decision, Verdicts
 from fernwood.relevance.shadows import false_discoveries, smallest_counted
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from fernwood.run.directory import RunDirectory
     from fernwood.run.driving import SearchProgressCallback
     from fernwood.run.plan import SearchPlan
+    from fernwood.search.conditions import Said
     from fernwood.search.examining import Examiner, Shadows
     from fernwood.search.ledger import SnowballState
     from fernwood.search.sight import Sight
@@ -90,7 +91,7 @@ def select_by_snowball(
     """
     settings = with_names(store, settings)
     where: dict[str, Any] = {"crew": crew, "device": device, "device_memory": device_memory}
-    ids, _, loop, given = prepare(store, settings, seed, n_threads=n_threads, memory=memory, held=held, **where)
+    ids, _, loop, given, said = prepare(store, settings, seed, n_threads=n_threads, memory=memory, held=held, **where)
     state, stopped_by, history = drive(loop, directory, progress, leading=namer(store, ids, loop.leading))
     done = loop.progress(state)
     facts = Facts.of(
@@ -109,6 +110,7 @@ def select_by_snowball(
         exploration=loop.exploration(state).to_json(),
         sampling=said_of_sample(loop.ground.target.n_rows, loop.whole.ground.target.n_rows),
         versions=versions(),
+        covariates=[one._asdict() for one in said],
     )
     relations = loop.surviving(partial(_relations, loop, state, ids, seed))
     modelled = _modelled(state, loop)
@@ -149,12 +151,22 @@ def select_by_snowball(
 
 
 class Prepared(NamedTuple):
-    """A search that can begin: positions of the columns examined, what it takes, its loop, positions of covariates."""
+    """A search that can begin.
+
+    Attributes
+    ----------
+    ids : positions of the columns examined
+    plan : what it takes
+    loop
+    given : positions of covariates
+    said : what was done with them
+    """
 
     ids: NDArray[np.int32]
     plan: SearchPlan
     loop: Snowball
     given: NDArray[np.int64]
+    said: list[Said]
 
 
 def prepare(
@@ -193,10 +205,10 @@ def prepare(
         memory=memory,
         held=held,
     )
-    ensure_compiled(*settings.kernels, scoring_kernels(found.ground.target))
+    ensure_compiled(*settings.kernels, scoring_kernels(found.ground.target, found.ground.covariates))
 
     def looking(at: Sight, *, whole: bool) -> _Looking:
-        examiner = devices.examiner(at.scorer, ids, plan.n_threads, counts=are_counted(at.ground.target))
+        examiner = devices.examiner(at.scorer, ids, plan.n_threads, counts=at.ground.counts)
         kinds = devices.surviving(examiner.survey) if crew is None else survey_by(crew, examiner, whole=whole)
 
         def look(shadows: list[Shadows]) -> Look:
@@ -224,7 +236,7 @@ def prepare(
         )
         part.forget()
     store.forget()  # checksums of millions of columns, and those of the shadows' models are kept
-    return Prepared(ids, plan, loop, given)
+    return Prepared(ids, plan, loop, given, found.said)
 
 
 class _Looking(NamedTuple):
@@ -262,18 +274,20 @@ def planned(
     """
     target = ground.target
     n_contexts = max(settings.n_contexts, settings.n_confirming)
+    times = ground.n_places // target.n_rows
     return plan_waves(
         target.n_rows,
         n_columns,
         max(len(target.classes), 1),
         n_contexts,
-        n_laid_out(target.n_rows, n_contexts),
+        n_laid_out(ground.n_places, n_contexts),
         n_threads,
         memory,
         held=held,
-        sample=None if n_sampled is None else (n_sampled, n_laid_out(n_sampled, n_contexts)),
-        counts=are_counted(target),
+        sample=None if n_sampled is None else (n_sampled, n_laid_out(n_sampled * times, n_contexts)),
+        counts=ground.counts,
         in_place=in_place and n_sampled is not None,
+        basis=None if ground.covariates is None else (*ground.covariates.shape, times),
     )
 
 

@@ -10,19 +10,21 @@ import numpy as np
 
 from fernwood.kernels.components import fill_components
 from fernwood.search.components import UNMARKED, Components
+from fernwood.search.leftover import divide
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fernwood.kernels.examining import Contexts
     from fernwood.search.dealing import Dealer
+    from fernwood.search.leftover import Leftover
     from fernwood.store.base import Store
 
 __all__ = ["Columns", "Scorer"]
 
 _Number = TypeVar("_Number", bound=np.generic)
 
-_TIED_AT_ONCE = 64
+_TIED_AT_ONCE, _LEFT_AT_ONCE = 64, 256
 _EVEN_ENOUGH = 4  # as a power of two
 _KINDS_APART = 4096  # more than all kinds that differ by components and spread
 
@@ -60,10 +62,12 @@ class Scorer:
         Makes shadows.
     squares : float64 array, optional
         How much each of those rows adds to the variance of a score by chance; by default, the squares of the weights.
+    leftover
+        What covariates leave of columns, where there are numbers among them.
 
     Attributes
     ----------
-    store, rows, weights, deal
+    store, rows, weights, deal, leftover
     n_rows : that count
     components_of : scores columns by their components, and keeps those
     """
@@ -75,12 +79,14 @@ class Scorer:
         weights: NDArray[np.float64],
         deal: Dealer,
         squares: NDArray[np.float64] | None = None,
+        leftover: Leftover | None = None,
     ) -> None:
         self.store = store
         self.rows = slice(None) if rows is None else rows
         self.n_rows = store.n_rows if rows is None else len(rows)
         self.weights = weights
         self.deal = deal
+        self.leftover = leftover
         self.components_of = Components(weights, squares)
         self._rooms = threading.local()
 
@@ -175,7 +181,30 @@ class Scorer:
         scores = self._room("scores", (n, len(contexts.rows), 2), np.float32)
         scores[:] = 0
         self.components_of.add_scores(codes, columns.categories, columns.kept, contexts, scores)
-        return scores
+        if self.leftover is None:
+            return scores
+        return divide(scores, self.left_of(columns, addresses, codes), contexts)
+
+    def left_of(
+        self, columns: Columns, addresses: NDArray[np.uint64] | None, codes: NDArray[np.uint8] | None = None
+    ) -> NDArray[np.float32]:
+        """What covariates leave of columns, or of their shadows that are dealt at addresses, see `Leftover.known`.
+
+        `codes` are those of the columns, or shadows, where they are at hand.
+        """
+        assert self.leftover is not None  # noqa: S101  (there are covariates)
+        positions = columns.positions
+        new = self.leftover.unknown(positions, addresses)
+        for first in range(0, len(new), _LEFT_AT_ONCE):
+            some = new[first : first + _LEFT_AT_ONCE]
+            dealt = None if addresses is None else addresses[some]
+            if codes is None:
+                held = self.codes(positions[some])
+                held = held if dealt is None else self.deal.at(held, dealt)
+            else:
+                held = codes[some]
+            self.leftover.learn(positions[some], dealt, held, columns.categories[some], self.components_of)
+        return self.leftover.known(positions, addresses)
 
     def _room(self, name: str, shape: tuple[int, ...], dtype: type[_Number]) -> NDArray[_Number]:
         """An array of this shape in a buffer that the thread keeps."""

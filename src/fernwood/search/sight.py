@@ -8,13 +8,15 @@ import numpy as np
 
 from fernwood.learner.contexts import Ground
 from fernwood.learner.target import class_target, value_target
-from fernwood.search.conditions import strata_of
+from fernwood.search.conditions import conditions_of
 from fernwood.search.dealing import Dealer
+from fernwood.search.leftover import Leftover
 from fernwood.search.scoring import Scorer
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from fernwood.search.conditions import Said
     from fernwood.store.base import Store
 
 __all__ = ["Counted", "Sight", "counted", "sight"]
@@ -29,12 +31,14 @@ class Counted(NamedTuple):
     weights : float64 array; of these rows
     ground : their target and strata
     groups : int32 array; of these rows, or None
+    said : what was done with every covariate
     """
 
     rows: NDArray[np.int64] | None
     weights: NDArray[np.float64]
     ground: Ground
     groups: NDArray[np.int32] | None
+    said: list[Said]
 
 
 class Sight(NamedTuple):
@@ -53,9 +57,11 @@ def counted(store: Store, given: NDArray[np.int64]) -> Counted:
     chosen = slice(None) if rows is None else rows
     make = value_target if target.task == "regression" else class_target
     inside = make(target.values[chosen], weights[chosen])
-    ground = Ground(inside, *strata_of(store, given, rows)) if len(given) else Ground.undivided(inside)
     groups = store.groups if store.groups is None or rows is None else store.groups[rows]
-    return Counted(rows, inside.kernel.weights, ground, groups)
+    if not len(given):
+        return Counted(rows, inside.kernel.weights, Ground.undivided(inside), groups, [])
+    strata, n_strata, covariates, said = conditions_of(store, given, rows, inside)
+    return Counted(rows, inside.kernel.weights, Ground(inside, strata, n_strata, covariates), groups, said)
 
 
 def sight(store: Store, given: NDArray[np.int64], seed: int, found: Counted | None = None) -> Sight:
@@ -71,6 +77,11 @@ def sight(store: Store, given: NDArray[np.int64], seed: int, found: Counted | No
     found
         The rows that count, where that is known already.
     """
-    rows, weights, ground, groups = counted(store, given) if found is None else found
-    deal = Dealer(seed, strata=ground.strata if len(given) else None, groups=groups)
-    return Sight(Scorer(store, rows, weights, deal, ground.squares()), ground)
+    rows, weights, ground, groups, _ = counted(store, given) if found is None else found
+    # Numbers divide nothing: what a shadow has lost of them is made up for by what they leave of it.
+    divided = len(given) and (ground.covariates is None or ground.n_strata > 1)
+    deal = Dealer(seed, strata=ground.strata if divided else None, groups=groups)
+    leftover = None if ground.covariates is None else Leftover(ground.covariates, ground.strata, store.n_columns)
+    # What covariates leave of columns is measured with the weights of the rows alone.
+    squares = ground.squares() if ground.covariates is None else None
+    return Sight(Scorer(store, rows, weights, deal, squares, leftover), ground)

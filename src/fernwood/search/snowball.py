@@ -249,7 +249,7 @@ class Snowball:
         if not n_ferns:
             return
         some, codes = carried, None
-        for n in in_parts(look.ground.target.n_rows, n_ferns):
+        for n in in_parts(look.ground.n_places, n_ferns):
             if look is not self._part:
                 size = min(n * look.ground.depth(), len(carried))
                 some, codes = np.sort(rng.choice(carried, size, replace=False)), None
@@ -323,7 +323,7 @@ class Snowball:
         """Ferns of random columns beside those found."""
         found = state.found
         n_others = self._n_columns - len(found)
-        for n in in_parts(look.ground.target.n_rows, n_ferns):
+        for n in in_parts(look.ground.n_places, n_ferns):
             size = min(n * self._exploring_depth, n_others)
             others = np.sort(rng.choice(n_others, size, replace=False))
             # From places among those not found to ranks: each found column before one moves it on.
@@ -384,7 +384,7 @@ class Snowball:
             return self._ferns(seeds.generator(self._seed, _CONFIRMING, number), found, n_contexts, self.whole)
 
         # Contexts that are laid out together are kept for all kinds; the others are drawn anew for each.
-        kept = list(lots()) if len(in_parts(self.whole.ground.target.n_rows, n_contexts)) == 1 else None
+        kept = list(lots()) if len(in_parts(self.whole.ground.n_places, n_contexts)) == 1 else None
         out = np.empty(len(late))
         for kind, place in self.told.kinds:
             places = np.flatnonzero(kind.kinds[late] == kind.number)

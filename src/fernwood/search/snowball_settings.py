@@ -103,7 +103,8 @@ class SnowballSettings:
     @property
     def kernels(self) -> tuple[str, ...]:
         """The families of kernels that a search needs."""
-        return ("snowball", "trees") if self.goal == "minimal" else ("snowball",)
+        families = ("snowball", "trees") if self.goal == "minimal" else ("snowball",)
+        return (*families, "covariates") if self.given else families
 
     @property
     def level(self) -> float:

@@ -289,7 +289,7 @@ class SnowballBench:
         given = given_positions(store, settings.given)
         sample = sampled_rows(store, settings.max_rows, seed)
         self._whole = sight(store, given, seed)
-        ensure_compiled(*settings.kernels, scoring_kernels(self._whole.ground.target))
+        ensure_compiled(*settings.kernels, scoring_kernels(self._whole.ground.target, self._whole.ground.covariates))
         self._part = self._whole if sample is None else sight(store.rows(sample), given, seed)
         self._width = block_width(store.n_rows)
         self._lock = threading.Lock()

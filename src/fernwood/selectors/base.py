@@ -86,7 +86,16 @@ class SearchSelector(CallbackSupport, SelectorMixin, TableEstimator):  # type: i
         """
         settings, how = self._settings(), self._how()
         seed = seeds.entropy(self.random_state)
-        store = fit_store(self, X, y, sample_weight=sample_weight, groups=groups, task=self.task, memory=self.memory)
+        store = fit_store(
+            self,
+            X,
+            y,
+            sample_weight=sample_weight,
+            groups=groups,
+            task=self.task,
+            memory=self.memory,
+            given=getattr(settings, "given", ()),
+        )
         return self._search(settings, seed, store, held=0 if store is X else store.n_bytes, **how)
 
     @with_callbacks

@@ -78,7 +78,7 @@ class GivenRoles:
     def _find_covariates(self, given: Sequence[str | int]) -> NDArray[np.int64]:
         beside = [self._position_beside(column) for column in given]
         inside = [column for column, at in zip(given, beside, strict=True) if at is None]
-        match_names(self._names, inside, "the covariate", self._nearest)
+        self.covariates_inside = match_names(self._names, inside, "the covariate", self._nearest)
         self._covariates_inside = [column for column in inside if self._named(column) or not is_pattern(column)]
         found = [at for at in dict.fromkeys(beside) if at is not None]
         for at in found:

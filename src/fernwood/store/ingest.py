@@ -42,7 +42,7 @@ from fernwood.version import __version__
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Self
 
     from numpy.typing import NDArray
@@ -118,7 +118,8 @@ def ingest(
         The weight of every row, and the group (patient, batch) that it belongs to, given like the target.
     given
         Covariates of searches to come. Those that describe the rows beside the table (``obs`` of AnnData, a ``.fam``
-        file) go into the store as columns; those that are columns of the table are there anyway.
+        file) go into the store as columns; those that are columns of the table are there anyway, cut into 255 bins
+        unless `bins` says otherwise.
     columns, drop
         Columns to keep, or to leave out: names, shell patterns (``"gene_*"``) or positions.
     memory
@@ -268,7 +269,7 @@ class _Job:
         first = len(plan.positions)
 
         with _Behind(append) as behind:
-            for start, stop in self._bands(reader, first, len(wanted), kept):
+            for start, stop, n_bins in self._in_bins(self._bands(reader, first, len(wanted), kept), wanted, plan, bins):
                 self._progress(Progress("storing", start, len(wanted), "columns"))
                 positions = wanted[start:stop]
                 every = self._table.names.take(positions)
@@ -278,15 +279,33 @@ class _Job:
                 if len(names) < len(every):
                     positions = positions[pc.is_in(every, value_set=names).to_numpy(zero_copy_only=False)]
                 suspects.look_at_values(band, names)
-                coded = code_band(band, names, bins).recorded(positions, len(self._table.names))
+                coded = code_band(band, names, n_bins).recorded(positions, len(self._table.names))
                 suspects.look_at_codes(coded)
                 behind.append(coded)
         if plan.n_covariates:
             workspace = Workspace(self._budget - kept, Path(), self._progress)  # some columns: no scratch is needed
             band, names = settle_categories(*plan.covariates(reader.n_rows, workspace), "error")
-            append(code_band(band, names, bins).recorded())
+            append(code_band(band, names, self._bins or MAX_CODES).recorded())
         self._progress(Progress("storing", len(wanted), len(wanted), "columns"))
         return suspects.notes()
+
+    def _in_bins(
+        self, bands: Iterable[tuple[int, int]], wanted: NDArray[np.int64], plan: GivenRoles, bins: int
+    ) -> Iterator[tuple[int, int, int]]:
+        """Bands, and the bins of each; a covariate is a band by itself, in as many bins as there can be.
+
+        What a covariate does inside a bin is not accounted for.
+        """
+        fine = [] if self._bins else np.flatnonzero(np.isin(wanted, plan.covariates_inside)).tolist()
+        for start, stop in bands:
+            for place in fine:
+                if start <= place < stop:
+                    if start < place:
+                        yield start, place, bins
+                    yield place, place + 1, MAX_CODES
+                    start = place + 1
+            if start < stop:
+                yield start, stop, bins
 
     def _bands(self, reader: Reader, first: int, n_columns: int, kept: int) -> Iterator[tuple[int, int]]:
         """Where bands of the candidates, which the reader has from `first` on, begin and end."""

@@ -111,7 +111,7 @@ def _table_bytes(*, counts: bool) -> int:
 
 def lay_out(card: Card, contexts: Contexts) -> Iterator[CardContexts]:
     """Contexts brought to a card; some at a time where their sums have to be held for many rows."""
-    n_contexts, n_rows = contexts.rows.shape
+    n_contexts, n_rows = len(contexts.rows), contexts.n_rows
     n_parts = contexts.size.shape[1]
     height = tile_height(card, n_rows, counts=contexts.counts)
     at_once = n_contexts
@@ -125,10 +125,11 @@ def lay_out(card: Card, contexts: Contexts) -> Iterator[CardContexts]:
 def _laid_out(card: Card, contexts: Contexts, some: slice, height: int) -> CardContexts:
     make = _counted if contexts.counts else _weighed
     rows, size = contexts.rows[some], contexts.size[some]
-    arrays = make(Contexts(rows, contexts.start[some], size, contexts.weight[some], contexts.n_classes), height)
+    part = Contexts(rows, contexts.start[some], size, contexts.weight[some], contexts.n_classes, contexts.n_times)
+    arrays = make(part, height)
     places, begin, count, heavy = (card.cupy.asarray(array) for array in arrays)
-    n_rows, on_card = rows.shape[1], card.cupy.asarray(size)
-    return CardContexts(places, begin, count, on_card, heavy, n_rows, height, contexts.n_classes)
+    on_card = card.cupy.asarray(size)
+    return CardContexts(places, begin, count, on_card, heavy, contexts.n_rows, height, contexts.n_classes)
 
 
 def _counted(contexts: Contexts, height: int) -> tuple[NDArray[Any], ...]:
@@ -157,10 +158,10 @@ def _counted(contexts: Contexts, height: int) -> tuple[NDArray[Any], ...]:
 def _weighed(contexts: Contexts, height: int) -> tuple[NDArray[Any], ...]:
     """Rows as offsets in a tile, parts beginning at fours, with their weights beside them."""
     n_contexts, n_parts = contexts.size.shape
-    n_tiles = -(-contexts.rows.shape[1] // height)
+    n_tiles = -(-contexts.n_rows // height)
     counts = np.empty((n_tiles, n_contexts, n_parts), np.uint32)
     starts = np.zeros_like(counts)
-    pitch = min(contexts.rows.shape[1], height) + 3 * n_parts + 3 & ~3
+    pitch = contexts.n_times * min(contexts.n_rows, height) + 3 * n_parts + 3 & ~3
     offsets = np.zeros((n_tiles, n_contexts, pitch), np.uint32)
     weight = np.zeros(offsets.shape, np.float32)
     for c in range(n_contexts):
@@ -193,15 +194,15 @@ class _ByTile(NamedTuple):
 
 
 def _by_tile(contexts: Contexts, c: int, height: int) -> _ByTile:
-    n_rows, n_parts = contexts.rows.shape[1], contexts.size.shape[1]
-    n_tiles = -(-n_rows // height)
+    n_places, n_parts = contexts.rows.shape[1], contexts.size.shape[1]
+    n_tiles = -(-contexts.n_rows // height)
     part = np.repeat(np.arange(n_parts), np.diff(contexts.start[c].astype(np.int64)))
     tile, place = np.divmod(contexts.rows[c], np.uint32(height))
     key = tile * np.int64(n_parts) + part
     # Rows of a part are in order, so that those of a tile follow each other.
     order = np.argsort(tile, kind="stable") if n_tiles > 1 else slice(None)
     number = np.bincount(key, minlength=n_tiles * n_parts)
-    rank = np.arange(n_rows) - (np.cumsum(number) - number)[key[order]]
+    rank = np.arange(n_places) - (np.cumsum(number) - number)[key[order]]
     return _ByTile(tile[order], place[order], key[order], number.reshape(n_tiles, n_parts), rank)
 
 
