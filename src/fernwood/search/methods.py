@@ -103,7 +103,9 @@ def load_method(store: Store, settings: Settings) -> None:
     if settings.method == "snowball":
         kernels.append(scoring_kernels(store_target(store)))
         if getattr(settings, "given", None):
-            kernels.append("numbers")  # what covariates leave of classes
+            kernels += ["numbers", "covariates"]  # what covariates leave of classes, too
+        if store.weights is not None:
+            kernels.append("weights")
         if (store.kinds == Kind.CATEGORY).any():
             kernels.append("categories")
     if store.groups is not None or getattr(settings, "given", None):
