@@ -13,8 +13,9 @@ _LEDGER_BYTES, _DECIDING_BYTES, _WAVE_LEDGER_BYTES = 85, 49, 65
 """For every column of the table: kinds, checksums, order, and the evidence twice over; and what deciding takes."""
 _ROW_BYTES = 400
 """For every row in a worker: its target, its place in the tree that grows, and the nodes of that tree."""
-_SPARE_BYTES = 14 * 10**6
-"""For what is not counted: interpreter objects, thread stacks, buffers of reads, what Arrow keeps of records."""
+_SPARE_BYTES, _WAVE_SPARE_BYTES = 14 * 10**6, 8 * 10**6
+"""For what is not counted: interpreter objects, thread stacks, buffers of reads, what Arrow keeps of records, and for
+methods that draw columns what scores are gathered in."""
 
 
 _BLOCK_BYTES, _MOST_BLOCK_BYTES, _LANES = 2**21, 2**25, 32
@@ -71,6 +72,7 @@ class SearchPlan(NamedTuple):
     n_threads : that fit into the budget
     held : by the table itself, where it was brought into memory under the same budget
     at_rest : beside the ledger while threads are at rest, to decide about all columns, or to make contexts
+    spare : for what is not counted
     sample_kept : whether a sample of rows that a snowball looks at stays in memory; it is in `ledger` then
     """
 
@@ -81,6 +83,7 @@ class SearchPlan(NamedTuple):
     held: int = 0
     sample_kept: bool = False
     at_rest: int = 0
+    spare: int = _SPARE_BYTES
 
     @property
     def total(self) -> int:
@@ -101,7 +104,7 @@ class SearchPlan(NamedTuple):
             ("what threads share", self.round_),
             (threads, self.n_threads * self.worker),
             ("more than that, while threads rest", max(self.at_rest - self.round_ - self.n_threads * self.worker, 0)),
-            ("to spare", _SPARE_BYTES),
+            ("to spare", self.spare),
         ]
         return [part for part in parts if part[1]]
 
@@ -207,7 +210,8 @@ def plan_waves(
     width = min(block_width(n_rows), n_shadows)
     tile = (64 if counts else 4 * 64) * min(n_rows, _HEIGHT) + (_HELD_BYTES if n_rows > _HEIGHT else 0)
     worker = ((1 if in_place else 2) * n_rows + _COMPONENT_BYTES) * width + _TABLE_BYTES + tile + 256 * n_classes
-    plan = SearchPlan(ledger, round_, worker, n_threads, held, at_rest=round_ + _MAKING_BYTES * n_rows)
+    at_rest, spare = round_ + _MAKING_BYTES * n_rows, _WAVE_SPARE_BYTES
+    plan = SearchPlan(ledger, round_, worker, n_threads, held, at_rest=at_rest, spare=spare)
     if sample is not None:
         kept = plan._replace(ledger=ledger + sample[0] * n_columns, sample_kept=True)
         if budget is None or kept.total <= budget:
