@@ -103,7 +103,7 @@ def load_method(store: Store, settings: Settings) -> None:
     if settings.method == "snowball":
         kernels.append(scoring_kernels(store_target(store)))
         if getattr(settings, "given", None):
-            kernels += ["numbers", "covariates"]  # what covariates leave of classes, too
+            kernels.append("numbers")  # what covariates leave of classes
         if store.weights is not None:
             kernels.append("weights")
         if (store.kinds == Kind.CATEGORY).any():
