@@ -76,13 +76,14 @@ class Ground(NamedTuple):
     def squares(self) -> NDArray[np.float64]:
         """How much every row adds to the variance of a score: squared weight times squared departure of the target.
 
-        The target departs from its mean in the stratum; of classes, the squares of all add up.
+        The target departs from its mean in the stratum; of classes, the squares of all add up. Weights are shares of the
+        largest.
 
         Examples
         --------
         >>> from fernwood.learner.target import class_target
         >>> Ground.undivided(class_target([0, 0, 1], np.array([1.0, 1.0, 2.0]))).squares().tolist()
-        [0.5, 0.5, 2.0]
+        [0.125, 0.125, 0.5]
         """
         kernel, strata, n = self.target.kernel, self.strata, self.n_strata
         size = np.bincount(strata, kernel.weights, n)
