@@ -37,8 +37,12 @@ class Case(NamedTuple):
 
     @property
     def from_store(self) -> bool:
-        """Whether a learner of the user's gets the values that a store has, of four bytes each, and not its own."""
-        return EVERYTHING[self.method].own_values and WAYS[self.way].is_store
+        """Whether the answer is that of a store: a learner of the user's gets its values, of four bytes each.
+
+        Covariates that a fit names are cut more finely than a store cuts them that was made without knowing.
+        """
+        method = EVERYTHING[self.method]
+        return (method.own_values or bool(getattr(method.estimator, "given", ()))) and WAYS[self.way].is_store
 
 
 _table = functools.lru_cache(maxsize=64)(make_table)

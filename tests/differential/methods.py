@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pandas.api.types import is_numeric_dtype
 from sklearn.base import clone
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeRegressor
@@ -100,6 +101,14 @@ def _wide(table: Table) -> bool:
     return table.frame.shape[1] >= 5
 
 
+def _bears_covariate(table: Table) -> bool:
+    """Whether the second column may be held fixed: each of its categories has twelve rows, on average."""
+    if not _wide(table):
+        return False
+    column = table.frame.iloc[:, 1]
+    return is_numeric_dtype(column) or 12 * column.nunique(dropna=False) <= len(column)
+
+
 _SNOWBALL: dict[str, Any] = {"n_contexts": 16, "max_waves": 3, "max_contexts": 8, "random_state": 1}
 _DRAWS: dict[str, Any] = {"n_iter": 40, "q": 8, "random_state": 1}
 _TRIES: dict[str, Any] = {"cv": 3, "random_state": 1}
@@ -108,7 +117,7 @@ _TREE = GainRatioTreeClassifier(max_depth=3, random_state=0)
 METHODS: dict[str, Method] = {
     "snowball": Method(SnowballSelector(**_SNOWBALL)),
     "snowball-minimal": Method(SnowballSelector(**_SNOWBALL, goal="minimal")),
-    "snowball-given": Method(SnowballSelector(**_SNOWBALL, given=[1]), _wide),
+    "snowball-given": Method(SnowballSelector(**_SNOWBALL, given=[1]), _bears_covariate),
     "snowball-sampled": Method(SnowballSelector(**_SNOWBALL, max_rows=100)),
     "subspace-shadow": Method(SubspaceSelector(**_DRAWS, n_trees=2)),
     "subspace-adapting": Method(SubspaceSelector(q=8, n_trees=1, random_state=1)),

@@ -133,6 +133,7 @@ def _with(given: Given, *params: dict[str, Any], **more: Any) -> Given:
 
 
 def _resumed_with(table: Table, method: str, run: dict[str, Any]) -> Given:
-    """A store, but for learners of the user's, which get other values from it."""
-    form = plain(table) if METHODS[method].own_values else Given(stored(table))
+    """A store, but for learners of the user's, which get other values from it, and covariates, which are cut coarser."""
+    other = METHODS[method].own_values or bool(getattr(METHODS[method].estimator, "given", ()))
+    form = plain(table) if other else Given(stored(table))
     return _with(form, run, n_jobs=2)
