@@ -76,8 +76,8 @@ class Ground(NamedTuple):
     def squares(self) -> NDArray[np.float64]:
         """How much every row adds to the variance of a score: squared weight times squared departure of the target.
 
-        The target departs from its mean in the stratum; of classes, the squares of all add up. Weights are shares of the
-        largest.
+        The target departs from its mean in the stratum; of classes, the squares of all add up. Weights are shares
+        of the largest.
 
         Examples
         --------
