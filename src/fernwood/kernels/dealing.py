@@ -72,7 +72,7 @@ class Exchange(NamedTuple):
 
 @njit
 def deal_pieces(codes, addresses, exchange, out):
-    """The codes of every column dealt anew: the rows of a group take the values of the rows of one other group.
+    """Every column permuted in groups: the rows of a group take the values of the rows of one other group.
 
     In a block, every group takes the place of another one, in all strata of both. Its values are cut to length, or
     repeated in turn, where the other has fewer or more rows; they come in a random order.
